@@ -1,0 +1,194 @@
+"""A captioner in a process of its own: the parent never imports torch, and can kill a model that hangs.
+
+Parent and child speak frames over the child's stdin and stdout: four bytes of length, then JSON. The child is started
+as a fresh interpreter, never forked: a fork after a multi-threaded torch operation hangs, and CUDA cannot be used in
+one. Celery's own time limits do not stop a solo worker; this clock does.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import ctypes
+import dataclasses
+import json
+import os
+import queue
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import IO, Any
+
+from captioner import types
+from captioner.loading import load_captioner
+from captioner.types import CaptionError, CaptionerDied, CaptionerHung, CaptionRequest, Outcome, PageContext
+
+START_SECONDS = 120.0  # loading weights from a cold disk on two cores took 9 s; a large model may take a minute
+LENGTH = struct.Struct(">I")
+
+
+class IsolatedCaptioner:
+    """Same interface as any captioner; the work happens in a child process that is started when first needed.
+
+    Safe to call from several threads: requests are answered one after the other.
+    """
+
+    def __init__(self, name: str, *, start_seconds: float = START_SECONDS) -> None:
+        self.name = name
+        self.start_seconds = start_seconds
+        self._versions: Mapping[str, str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._frames: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        self._lock = threading.RLock()
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """The child's versions; starts the child.  :raises CaptionError: it does not start."""
+        with self._lock:
+            if self._versions is None:
+                self._start()
+            assert self._versions is not None
+            return self._versions
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the child, None while none runs."""
+        return self._process.pid if self._process else None
+
+    def describe(self, requests: Sequence[CaptionRequest]) -> list[Outcome]:
+        """Same length and order as `requests`.
+
+        :raises CaptionerHung: no answer within the largest `deadline_seconds` of the requests; the child is killed.
+        :raises CaptionerDied: the child ended without an answer.
+        :raises CaptionError: what the captioner itself raised, under its own name where we know it.
+        """
+        deadline = max((request.deadline_seconds for request in requests), default=1.0)
+        with self._lock:
+            if self._process is None or self._process.poll() is not None:
+                self._start()
+            answer = self._ask({"requests": [_pack(request) for request in requests]}, seconds=deadline)
+        return [Outcome.from_json(item) for item in answer["outcomes"]]
+
+    def close(self) -> None:
+        """End the child, waiting for it so that no zombie stays."""
+        with self._lock:
+            process, self._process = self._process, None
+            if process is None:
+                return
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe:
+                    with contextlib.suppress(OSError):
+                        pipe.close()
+
+    def __enter__(self) -> IsolatedCaptioner:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def _start(self) -> None:
+        self.close()
+        self._frames = queue.Queue()
+        command = [sys.executable, "-m", "captioner", "serve", "--captioner", self.name]
+        environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ, "ALTTEXT_PARENT": str(os.getpid())}
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+        assert self._process.stdout is not None
+        threading.Thread(target=_pump, args=(self._process.stdout, self._frames), daemon=True).start()
+        self._versions = self._receive(seconds=self.start_seconds)["versions"]
+
+    def _ask(self, message: dict[str, Any], *, seconds: float) -> dict[str, Any]:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        try:
+            _write(self._process.stdin, message)
+        except OSError as error:
+            self.close()
+            raise CaptionerDied("The captioner's process ended before it took the request.") from error
+        return self._receive(seconds=seconds)
+
+    def _receive(self, *, seconds: float) -> dict[str, Any]:
+        try:
+            frame = self._frames.get(timeout=seconds)
+        except queue.Empty:
+            self.close()
+            raise CaptionerHung(f"No answer from the captioner within {seconds:g} s.") from None
+        if frame is None:
+            self.close()
+            raise CaptionerDied("The captioner's process ended without an answer.")
+        if "error" in frame:
+            known = getattr(types, frame["error"], None)
+            kind = known if isinstance(known, type) and issubclass(known, CaptionError) else CaptionError
+            raise kind(frame["detail"])
+        return frame
+
+
+def serve(name: str) -> int:
+    """Body of the child: load the captioner called `name`, answer frames until stdin ends. Returns an exit status."""
+    _die_with_parent()
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a library that prints must not break the frames
+    try:
+        captioner = load_captioner(name)
+    except CaptionError as error:
+        _write(answers, {"error": type(error).__name__, "detail": str(error)})
+        return 1
+    _write(answers, {"versions": dict(captioner.versions)})
+    while (message := _read(sys.stdin.buffer)) is not None:
+        try:
+            outcomes = captioner.describe([_unpack(item) for item in message["requests"]])
+            answer = {"outcomes": [outcome.as_json() for outcome in outcomes]}
+        except Exception as error:  # outermost layer of the child: the parent gets the name and records it on the row
+            answer = {"error": type(error).__name__, "detail": f"{type(error).__name__}: {error}"}
+        _write(answers, answer)
+    return 0
+
+
+def _pump(pipe: IO[bytes], frames: queue.Queue[dict[str, Any] | None]) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        while (frame := _read(pipe)) is not None:
+            frames.put(frame)
+    frames.put(None)
+
+
+def _pack(request: CaptionRequest) -> dict[str, Any]:
+    return dataclasses.asdict(request) | {"image": base64.b64encode(request.image).decode()}
+
+
+def _unpack(item: dict[str, Any]) -> CaptionRequest:
+    context = PageContext(**{**item["context"], "headings": tuple(item["context"]["headings"])})
+    role, lane = types.Role(item["role"]), types.Lane(item["lane"])
+    image = base64.b64decode(item["image"])
+    return CaptionRequest(**{**item, "context": context, "role": role, "lane": lane, "image": image})
+
+
+def _write(pipe: IO[bytes], message: dict[str, Any]) -> None:
+    body = json.dumps(message).encode()
+    pipe.write(LENGTH.pack(len(body)) + body)
+    pipe.flush()
+
+
+def _read(pipe: IO[bytes]) -> dict[str, Any] | None:
+    header = pipe.read(LENGTH.size)
+    if len(header) < LENGTH.size:
+        return None
+    (length,) = LENGTH.unpack(header)
+    body = pipe.read(length)
+    return json.loads(body) if len(body) == length else None
+
+
+def _die_with_parent() -> None:
+    """Ask Linux to kill this process when its parent dies; elsewhere the end of stdin does it after the present job."""
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+    parent = os.environ.get("ALTTEXT_PARENT")
+    if parent and os.getppid() != int(parent):  # it died before we asked
+        time.sleep(0.1)
+        sys.exit(1)
