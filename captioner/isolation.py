@@ -97,6 +97,8 @@ class IsolatedCaptioner:
         self._frames = queue.Queue()
         command = [sys.executable, "-m", "captioner", "serve", "--captioner", self.name]
         environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ, "ALTTEXT_PARENT": str(os.getpid())}
+        if threading.current_thread() is threading.main_thread():  # the signal comes when the starting *thread* ends
+            environment["ALTTEXT_DIE_WITH_PARENT"] = "1"
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
         assert self._process.stdout is not None
         threading.Thread(target=_pump, args=(self._process.stdout, self._frames), daemon=True).start()
@@ -183,12 +185,16 @@ def _read(pipe: IO[bytes]) -> dict[str, Any] | None:
 
 
 def _die_with_parent() -> None:
-    """Ask Linux to kill this process when its parent dies; elsewhere the end of stdin does it after the present job."""
-    if sys.platform == "linux":
+    """End this process soon after its parent, also in the middle of a job: a SIGKILL gives the parent no last word."""
+    parent = int(os.environ.get("ALTTEXT_PARENT") or os.getppid())
+    if sys.platform == "linux" and os.environ.get("ALTTEXT_DIE_WITH_PARENT"):
         pr_set_pdeathsig = 1
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
-    parent = os.environ.get("ALTTEXT_PARENT")
-    if parent and os.getppid() != int(parent):  # it died before we asked
-        time.sleep(0.1)
-        sys.exit(1)
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)

@@ -1,0 +1,205 @@
+"""The only file that knows the captioner: a placement's words and bytes go in, plain values come out.
+
+The captioner runs in a process of its own, so that the web process and the worker's parent never import torch.
+"""
+
+from __future__ import annotations
+
+import threading
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import captioner as door
+from captioner.prepare import images
+
+from alttext import conf, edits
+from alttext.models import Asset, ContextSnapshot
+from alttext.operations.suggestions import Answer
+
+HARD_LIMIT = 1000  # graphemes; above it the text is an error of the captioner, nothing is cut
+CONTROL = {"Cc", "Cf", "Cs", "Co"}
+JOINERS = {"\u200c", "\u200d"}  # legal in Persian, Hindi and emoji
+
+
+class Unavailable(Exception):
+    """The captioner cannot be reached now; the start does not count."""
+
+
+class Broken(Exception):
+    """The captioner ended without an answer; `code` says how."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Malformed(Exception):
+    """The captioner answered with something that is not one plain text within the limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What intake says about the bytes of an image.
+
+    :ivar verdict: ACCEPT, ABSTAIN:code or REJECT:code, for the Asset.
+    :ivar large: JPEG of at most 1,536 px; empty unless accepted.
+    """
+
+    accepted: bool
+    abstained: bool
+    code: str
+    detail: str
+    flags: tuple[str, ...]
+    large: bytes
+    verdict: str
+    facts: Mapping[str, Any]
+
+
+_lock = threading.Lock()
+_current: door.Captioner | None = None
+
+
+def use(captioner: door.Captioner | None) -> None:
+    """Take `captioner` from now on; None: the one in the settings, started when first needed. For tests and benches."""
+    global _current
+    with _lock:
+        close = getattr(_current, "close", None)
+        if close:
+            close()
+        _current = captioner
+
+
+def current() -> door.Captioner:
+    """The captioner of this process."""
+    global _current
+    with _lock:
+        if _current is None or (
+            isinstance(_current, door.IsolatedCaptioner) and _current.name != conf.get("CAPTIONER")
+        ):
+            _current = door.IsolatedCaptioner(conf.get("CAPTIONER"))
+        return _current
+
+
+def warm_up() -> tuple[str, str, Mapping[str, str]]:
+    """Start the captioner; its name, versions key and versions.
+
+    :raises Unavailable: weights are missing, or it does not start.
+    """
+    captioner = current()
+    try:
+        versions = captioner.versions
+    except door.CaptionError as error:
+        raise Unavailable(str(error)) from error
+    return captioner.name, door.versions_key(versions), versions
+
+
+def prepare(data: bytes, *, name: str = "") -> Prepared:
+    """Open an image in the sandbox.  Never raises for any bytes."""
+    limits = images.Limits(
+        max_bytes=int(conf.get("MAX_IMAGE_MEGABYTES") * 1_000_000),
+        max_pixels=int(conf.get("MAX_IMAGE_MEGAPIXELS") * 1_000_000),
+        heic=conf.get("HEIC"),
+    )
+    intake = images.take_in(data, name=name, limits=limits)
+    facts = {
+        "format": intake.format,
+        "width_px": intake.width_px or None,
+        "height_px": intake.height_px or None,
+        "perceptual_hash": intake.perceptual_hash,
+        "flags": list(intake.flags),
+        "intake_detail": intake.detail,
+    }
+    verdict = intake.outcome if intake.outcome == "ACCEPT" else f"{intake.outcome}:{intake.code}"
+    return Prepared(
+        accepted=intake.outcome == "ACCEPT",
+        abstained=intake.outcome == "ABSTAIN",
+        code=intake.code,
+        detail=intake.detail,
+        flags=tuple(intake.flags),
+        large=intake.large,
+        verdict=verdict,
+        facts={**facts, "intake": verdict},
+    )
+
+
+def refused_by_intake(prepared: Prepared, *, captioner: str, versions_key: str, language: str) -> Answer:
+    """The abstention for a picture that holds nothing to describe; no captioner is called."""
+    return Answer(
+        captioner=captioner,
+        versions_key=versions_key,
+        reasons=(str(door.Reason.IMAGE_REFUSED),),
+        detail=prepared.detail,
+        language=language,
+        evidence={"intake": prepared.code},
+        seconds=0.0,
+    )
+
+
+def describe(prepared: Prepared, *, asset: Asset, snapshot: ContextSnapshot, request_id: str) -> Answer:
+    """Ask the captioner about one image in its words.
+
+    :raises Unavailable: an outage with a name.
+    :raises Broken: it hung, died or raised something unnamed.
+    :raises Malformed: its answer is no plain text within the limits.
+    """
+    captioner = current()
+    request = door.CaptionRequest(
+        request_id=request_id,
+        image=prepared.large,
+        content_hash=asset.content_hash,
+        context=door.PageContext(
+            title=snapshot.title,
+            headings=tuple(snapshot.headings),
+            before=snapshot.before,
+            after=snapshot.after,
+            caption=snapshot.caption,
+            link_target=snapshot.link_target,
+            link_label=snapshot.link_label,
+            link_text_visible=snapshot.link_text_visible,
+            language=snapshot.language,
+        ),
+        role=door.Role(snapshot.role),
+        deadline_seconds=conf.get("DEADLINE_SECONDS"),
+    )
+    try:
+        [outcome] = captioner.describe([request])
+    except (door.CaptionerUnavailable, door.WeightsMissing) as error:
+        raise Unavailable(str(error)) from error
+    except door.MalformedOutput as error:
+        raise Malformed(str(error)) from error
+    except door.CaptionerHung as error:
+        raise Broken("hung", str(error)) from error
+    except door.CaptionerDied as error:
+        raise Broken("killed", str(error)) from error
+    except door.CaptionError as error:
+        raise Broken("error", str(error)) from error
+    if outcome.text is not None:
+        _refuse_malformed(outcome.text)
+    return Answer(
+        captioner=captioner.name,
+        versions_key=door.versions_key(outcome.versions or captioner.versions),
+        text=outcome.text,
+        reasons=tuple(str(reason) for reason in outcome.reasons),
+        detail=outcome.detail,
+        language=outcome.language,
+        evidence=outcome.evidence,
+        flags=tuple(dict.fromkeys((*outcome.flags, *_flags(outcome.text or "")))),
+        versions=outcome.versions or captioner.versions,
+        seconds=sum(outcome.timings.values()) if outcome.timings else None,
+    )
+
+
+def _refuse_malformed(text: str) -> None:
+    if not edits.normalise(text):
+        raise Malformed("The captioner returned an empty text.")
+    if len(edits.graphemes(text)) > HARD_LIMIT:
+        raise Malformed(f"The captioner returned more than {HARD_LIMIT} characters.")
+    if any(unicodedata.category(char) in CONTROL and char not in JOINERS for char in text):
+        raise Malformed("The captioner returned control characters.")
+
+
+def _flags(text: str) -> list[str]:
+    """What the app itself notices in a text, whatever the captioner says of it; shown, never edited away."""
+    return ["markup"] if "<" in text and ">" in text else []

@@ -1,0 +1,84 @@
+"""System checks alttext.E001..: each names the line that is missing or wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning, register
+from django.db import connections
+from django.utils.module_loading import import_string
+
+from alttext import conf
+
+
+@register("alttext")
+def check_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """The ALTTEXT dict."""
+    found: list[CheckMessage] = [
+        Error(f"ALTTEXT has the unknown key {key!r}.", hint="See the settings table in the README.", id="alttext.E001")
+        for key in conf.unknown_keys()
+    ]
+    if "django_htmx.middleware.HtmxMiddleware" not in settings.MIDDLEWARE:
+        found.append(
+            Error(
+                "The htmx middleware is missing.",
+                hint='Add "django_htmx.middleware.HtmxMiddleware" to MIDDLEWARE.',
+                id="alttext.E002",
+            )
+        )
+    for path in conf.get("ADAPTERS"):
+        found += _check_adapter(path)
+    for name in ("django_htmx", "template_partials", "rest_framework"):
+        if name not in settings.INSTALLED_APPS:
+            found.append(
+                Error(f"The app {name!r} is missing.", hint=f'Add "{name}" to INSTALLED_APPS.', id="alttext.E004")
+            )
+    return found
+
+
+def _check_adapter(path: str) -> list[CheckMessage]:
+    try:
+        adapter = import_string(path)()
+    except ImportError as error:
+        hint = 'Correct the dotted path in ALTTEXT["ADAPTERS"], or install the package it needs.'
+        return [Error(f"The adapter {path!r} does not load: {error}", hint=hint, id="alttext.E003")]
+    return [
+        Error(problem, hint='Correct the entry in ALTTEXT["IMAGE_FIELDS"].', id="alttext.E005")
+        for problem in getattr(adapter, "problems", list)()
+    ]
+
+
+@register("alttext")
+def check_databases(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """SQLite without immediate transactions answers "database is locked" under load."""
+    found: list[CheckMessage] = []
+    for alias in connections:
+        database = connections[alias].settings_dict
+        options = database.get("OPTIONS", {})
+        if "sqlite" in database["ENGINE"] and options.get("transaction_mode") != "IMMEDIATE":
+            hint = f'Set DATABASES["{alias}"]["OPTIONS"]["transaction_mode"] = "IMMEDIATE".'
+            found.append(Warning("SQLite runs with deferred transactions.", hint=hint, id="alttext.W001"))
+    return found
+
+
+@register("alttext")
+def check_broker(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Brokers that lose messages, and publishing without a time limit."""
+    if conf.get("WAKE") != "celery":
+        return []
+    from celery import current_app
+
+    url, options = str(current_app.conf.broker_url or ""), current_app.conf.broker_transport_options or {}
+    if url.startswith(("filesystem", "sqla", "sqlalchemy", "django")):
+        hint = "Use redis:// or amqp://, or the embedded worker (WAKE empty)."
+        return [Error("This Celery broker loses messages when a worker is killed.", hint=hint, id="alttext.E006")]
+    if (
+        url.startswith("redis")
+        and "socket_timeout" not in options
+        or url.startswith("amqp")
+        and "read_timeout" not in options
+    ):
+        hint = "Copy broker_transport_options from alttext/project/celery.py."
+        return [Warning("A frozen broker may hold up uploads: no time limit is set.", hint=hint, id="alttext.W002")]
+    return []

@@ -1,0 +1,62 @@
+"""The ALTTEXT setting: every key, its default and what it does; read at call time, so `override_settings` works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from django.conf import settings
+
+
+def _key(default: Any, text: str) -> Any:
+    if isinstance(default, list | dict):
+        return field(default_factory=lambda: type(default)(default), metadata={"help": text})
+    return field(default=default, metadata={"help": text})
+
+
+@dataclass(frozen=True)
+class Conf:
+    """One field a key of the ALTTEXT dict; `metadata["help"]` is the line in the README."""
+
+    ADAPTERS: list[str] = _key(
+        ["alttext.contrib.imagefields.adapter.ImageFieldsAdapter"], "Dotted paths of the CMS adapters in use."
+    )
+    IMAGE_FIELDS: list[dict[str, Any]] = _key(
+        [], "For the imagefields adapter: one dict a model, naming its image, alt and context attributes."
+    )
+    CAPTIONER: str = _key("starter", "`starter`, `canned`, or the dotted path `package.module:Class` of your own.")
+    LANGUAGES: list[str] = _key(
+        [], "Languages that suggestions may be asked for; empty: all that the captioner writes."
+    )
+    AUTOMATIC: bool = _key(True, "Ask for a suggestion when an image without alt text is saved or found by a scan.")
+    WAKE: str = _key("", "`celery` sends a wake-up to Celery workers; empty: the embedded worker polls the table.")
+    POLL_SECONDS: float = _key(0.5, "Pause of the embedded worker when no job is due.")
+    LEASE_SECONDS: float = _key(60.0, "A job whose worker died starts again after this time.")
+    DEADLINE_SECONDS: float = _key(120.0, "A captioner that gives no answer within this time is killed.")
+    MAX_ATTEMPTS: int = _key(3, "Starts that may end without an answer before a job is DEAD.")
+    MAX_OPEN_JOBS_PER_USER: int = _key(200, "Open jobs one person may have asked for; the next request is refused.")
+    MAX_IMAGE_MEGAPIXELS: float = _key(40.0, "Pictures with more pixels are refused before they are decoded.")
+    MAX_IMAGE_MEGABYTES: float = _key(20.0, "Files above this size are refused before they are opened.")
+    HEIC: bool = _key(False, "Read HEIC files; needs pillow-heif 1.8.1 or later.")
+    WINDOW_DAYS: int = _key(28, "The last text a person commits within this time after the suggestion counts.")
+    MIN_AUTHORS: int = _key(5, "Intervals and per-group figures appear from this number of authors.")
+    PAGE_SIZE: int = _key(25, "Placements on one page of the queue.")
+
+
+def get(name: str) -> Any:
+    """The value of the key `name` of ALTTEXT, or its default.  :raises AttributeError: no such key."""
+    given = getattr(settings, "ALTTEXT", {})
+    default = getattr(Conf(), name)
+    return given.get(name, default)
+
+
+def unknown_keys() -> list[str]:
+    """Keys of ALTTEXT that mean nothing, sorted; each is a check error."""
+    known = {item.name for item in fields(Conf)}
+    return sorted(set(getattr(settings, "ALTTEXT", {})) - known)
+
+
+def table() -> list[tuple[str, str, str]]:
+    """Rows (key, default, meaning) for the README."""
+    defaults = Conf()
+    return [(item.name, repr(getattr(defaults, item.name)), item.metadata["help"]) for item in fields(Conf)]

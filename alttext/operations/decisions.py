@@ -1,0 +1,310 @@
+"""What a person does with a placement: save a text, reject, mark decorative, undo. The only way into the CMS.
+
+Compare-and-set: each act carries what was on screen (`Seen`). The placement's version, the image bytes, the page words
+and the text in the CMS are compared before anything is written; the row that records the act is written in the same
+transaction as the change.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from alttext import adapters, conf, edits
+from alttext.adapters import Alt, ChangedElsewhere
+from alttext.models import Decision, Placement, Suggestion
+from alttext.operations import placements
+
+Act = Decision.Act
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the author had on screen."""
+
+    version: int
+    content_hash: str
+    context_hash: str
+    alt_hash: str
+    suggestion_id: int | None = None
+
+
+class Stale(Exception):
+    """Something else stands there than the author saw; nothing was written. `placement` is as it is now."""
+
+    def __init__(self, placement: Placement, message: str) -> None:
+        super().__init__(message)
+        self.placement = placement
+
+
+class TextChanged(Stale):
+    """Somebody else saved a text meanwhile."""
+
+
+class ContextChanged(Stale):
+    """The page text around the image changed; a second press saves."""
+
+
+class ImageChanged(Stale):
+    """The image is another one now; a new suggestion has to be asked for."""
+
+
+class NothingToUndo(Exception):
+    """No act on this placement is left to be taken back."""
+
+
+class NothingToReject(Exception):
+    """No suggestion is pending."""
+
+
+def seen(placement: Placement, suggestion: Suggestion | None = None) -> Seen:
+    """What a page that shows `placement` now has to send back."""
+    return Seen(
+        version=placement.version,
+        content_hash=placement.asset.content_hash if placement.asset else "",
+        context_hash=placement.snapshot.context_hash if placement.snapshot else "",
+        alt_hash=placement.alt_hash,
+        suggestion_id=suggestion.pk if suggestion else None,
+    )
+
+
+def save_text(
+    *,
+    placement: Placement,
+    text: str,
+    seen: Seen,
+    by: Any,
+    at: datetime,
+    key: uuid.UUID | None = None,
+    cleared: bool = False,
+    active_seconds: float | None = None,
+) -> Decision:
+    """Make `text` the placement's alt text; the text itself tells whether that accepts, edits or replaces the suggestion.
+
+    Saving the text that stands there already, with no suggestion pending, writes no row and returns the last decision.
+
+    :raises Stale: bytes, page text or alt text are no longer those in `seen`; nothing is written.
+    :raises adapters.TextDoesNotFit: the CMS column is too narrow.
+    :raises adapters.NotThere: the place is gone.
+    """
+    act = _Act(Act.SAVE, Alt(text=text), by, at, key, cleared=cleared, active_seconds=active_seconds)
+    return _decide(placement, seen, act)
+
+
+def mark_decorative(
+    *,
+    placement: Placement,
+    seen: Seen,
+    by: Any,
+    at: datetime,
+    key: uuid.UUID | None = None,
+    active_seconds: float | None = None,
+) -> Decision:
+    """Record that a person says the image needs no text. Raises as `save_text` does."""
+    return _decide(
+        placement, seen, _Act(Act.DECORATIVE, Alt(decorative=True), by, at, key, active_seconds=active_seconds)
+    )
+
+
+def reject(
+    *, placement: Placement, seen: Seen, by: Any, at: datetime, reason: str = "", key: uuid.UUID | None = None
+) -> Decision:
+    """Dismiss the pending suggestion; the alt text stays as it is. Raises as `save_text` does, and
+
+    :raises NothingToReject: no suggestion is pending.
+    """
+    return _decide(placement, seen, _Act(Act.REJECT, None, by, at, key, reason=reason))
+
+
+def undo(*, placement: Placement, seen: Seen, by: Any, at: datetime, key: uuid.UUID | None = None) -> Decision:
+    """Take back the latest act that is still in force, to the exact prior bytes. Raises as `save_text` does, and
+
+    :raises NothingToUndo: nothing is left.
+    """
+    return _decide(placement, seen, _Act(Act.UNDO, None, by, at, key))
+
+
+@dataclass(frozen=True, slots=True)
+class _Act:
+    act: str
+    alt: Alt | None  # None: decided by what stands there
+    by: Any
+    at: datetime
+    key: uuid.UUID | None
+    reason: str = ""
+    cleared: bool = False
+    active_seconds: float | None = None
+
+
+def _decide(placement: Placement, seen: Seen, act: _Act) -> Decision:
+    if act.key and (earlier := Decision.objects.filter(idempotency_key=act.key, placement=placement).first()):
+        return earlier
+    adapter = adapters.get(placement.adapter)
+    current, _ = placements.refresh(adapter, adapter.place(placement.key), at=act.at)
+    try:
+        with transaction.atomic():
+            return _write(current.pk, adapter, seen, act)
+    except ChangedElsewhere as error:
+        current, _ = placements.refresh(adapter, adapter.place(placement.key), at=act.at)
+        raise TextChanged(current, "Somebody saved another text meanwhile.") from error
+    except IntegrityError:
+        # a repeat of this very request, or another author, was faster: the unique keys refused the second row
+        if act.key and (earlier := Decision.objects.filter(idempotency_key=act.key, placement=placement).first()):
+            return earlier
+        current = Placement.objects.select_related("asset", "snapshot").get(pk=placement.pk)
+        raise TextChanged(current, "Somebody saved another text meanwhile.") from None
+
+
+def _write(placement_id: int, adapter: adapters.Adapter, seen: Seen, act: _Act) -> Decision:
+    placement = (
+        Placement.objects.select_for_update(of=("self",)).select_related("asset", "snapshot").get(pk=placement_id)
+    )
+    if act.key and (earlier := Decision.objects.filter(idempotency_key=act.key, placement=placement).first()):
+        return earlier
+    _compare(placement, seen, by=act.by)
+    before = Alt(text=placement.current_alt, decorative=placement.decorative)
+    suggestion = _suggestion(placement, seen, act)
+    undone = _last_in_force(placement) if act.act == Act.UNDO else None
+    if undone is not None:
+        after = Alt(text=undone.prior_text, decorative=undone.prior_decorative)
+        suggestion = undone.suggestion
+    else:
+        after = act.alt if act.alt is not None else before
+    if act.act == Act.SAVE and after == before and not (suggestion and suggestion.state == Suggestion.State.PENDING):
+        latest = placement.decisions.order_by("-version").first()
+        if latest is not None and latest.final_text == after.text:
+            return latest  # identical to what a person saved: no new row
+    if after != before:
+        adapter.apply(placement.key, alt=after, expected=before)
+    decision = _row(placement, suggestion, before, after, act, undone)
+    decision.save(force_insert=True)
+    _settle(placement, after, decision, suggestion, act)
+    return decision
+
+
+def _compare(placement: Placement, seen: Seen, *, by: Any) -> None:
+    """:raises Stale: what was on screen is not what is there."""
+    if placement.state == Placement.State.GONE:
+        raise adapters.NotThere("This image is no longer on the page.")
+    newer = list(placement.decisions.filter(version__gt=seen.version).values_list("by_id", flat=True))
+    own = bool(newer) and all(author == by.pk for author in newer)
+    if placement.version != seen.version and not own:
+        raise TextChanged(placement, "Somebody else decided on this image meanwhile.")
+    if placement.asset and placement.asset.content_hash != seen.content_hash:
+        raise ImageChanged(placement, "The image was replaced meanwhile. Look at the new one before you save.")
+    if not own and placement.alt_hash != seen.alt_hash:
+        raise TextChanged(placement, "The text was changed in the page meanwhile.")
+    if placement.snapshot and placement.snapshot.context_hash != seen.context_hash and not own:
+        raise ContextChanged(
+            placement, "The words around the image changed meanwhile. Save again if your text still fits."
+        )
+
+
+def _suggestion(placement: Placement, seen: Seen, act: _Act) -> Suggestion | None:
+    """The suggestion that the act is about: the one on screen, if it was of text."""
+    found = placement.suggestions.filter(text__isnull=False).exclude(state=Suggestion.State.SUPERSEDED)
+    if seen.suggestion_id is not None:
+        suggestion = found.filter(pk=seen.suggestion_id).first()
+    else:
+        suggestion = None if act.act == Act.REJECT else found.filter(state__in=_COUNTED).order_by("-pk").first()
+    if act.act == Act.REJECT and (suggestion is None or suggestion.state != Suggestion.State.PENDING):
+        raise NothingToReject("There is no suggestion to reject.")
+    return suggestion
+
+
+_COUNTED = [Suggestion.State.AS_IS, Suggestion.State.EDITED, Suggestion.State.REPLACED, Suggestion.State.DECORATIVE]
+
+
+def _last_in_force(placement: Placement) -> Decision:
+    undone = set(placement.decisions.exclude(undoes=None).values_list("undoes_id", flat=True))
+    for decision in placement.decisions.exclude(act=Act.UNDO).order_by("-version").select_related("suggestion"):
+        if decision.pk not in undone:
+            return decision
+    raise NothingToUndo("There is nothing to undo.")
+
+
+def _row(
+    placement: Placement, suggestion: Suggestion | None, before: Alt, after: Alt, act: _Act, undone: Decision | None
+) -> Decision:
+    measured: dict[str, Any] = {}
+    if act.act == Act.SAVE and suggestion is not None and suggestion.text is not None:
+        edit = edits.measure(suggestion.text, after.text, language=placement.language, cleared=act.cleared)
+        measured = {
+            "outcome": edit.outcome.value,
+            "distance": edit.distance,
+            "distance_norm": edit.distance_norm,
+            "distance_words": edit.distance_words,
+            "insertions": edit.insertions,
+            "deletions": edit.deletions,
+            "substitutions": edit.substitutions,
+            "trivial": edit.trivial,
+        }
+    return Decision(
+        placement=placement,
+        suggestion=suggestion,
+        version=placement.version + 1,
+        act=act.act,
+        by=act.by,
+        at=act.at,
+        final_text=after.text,
+        final_decorative=after.decorative,
+        prior_text=before.text,
+        prior_decorative=before.decorative,
+        cleared=act.cleared,
+        active_seconds=act.active_seconds,
+        reason=act.reason,
+        undoes=undone,
+        idempotency_key=act.key or uuid.uuid4(),
+        **measured,
+    )
+
+
+def _settle(placement: Placement, after: Alt, decision: Decision, suggestion: Suggestion | None, act: _Act) -> None:
+    """Bring placement, suggestion and open jobs in line with the decision just recorded."""
+    if suggestion is not None:
+        state, trivial = _state_of(suggestion, decision)
+        if act.at <= suggestion.suggested_at + timedelta(days=conf.get("WINDOW_DAYS")) and state != suggestion.state:
+            if state == Suggestion.State.PENDING and _another_pending(suggestion):
+                state = Suggestion.State.SUPERSEDED
+            Suggestion.objects.filter(pk=suggestion.pk).update(state=state, trivial=trivial, state_at=act.at)
+    decided = after.decorative or bool(after.text)
+    if act.act in (Act.SAVE, Act.DECORATIVE):
+        placements.supersede(placement, at=act.at)  # open jobs and another pending suggestion are overtaken
+    placement.version = decision.version
+    placement.current_alt, placement.decorative, placement.alt_hash = after.text, after.decorative, after.hash
+    placement.state = _shown_state(placement, decided)
+    placement.stale = False if decided else placement.stale
+    placement.updated_at = act.at
+    placement.save()
+    adapter = adapters.get(placement.adapter)
+    placements.refresh(adapter, adapter.place(placement.key), at=act.at)  # a role may follow from "decorative"
+
+
+def _state_of(suggestion: Suggestion, decision: Decision) -> tuple[str, bool]:
+    """The state of a suggestion from the last of its decisions that is in force."""
+    undone = set(suggestion.decisions.exclude(undoes=None).values_list("undoes_id", flat=True))
+    for row in suggestion.decisions.exclude(act=Act.UNDO).order_by("-version"):
+        if row.pk in undone:
+            continue
+        if row.act == Act.SAVE:
+            return row.outcome, row.trivial
+        return (Suggestion.State.REJECTED if row.act == Act.REJECT else Suggestion.State.DECORATIVE), False
+    return Suggestion.State.PENDING, False
+
+
+def _another_pending(suggestion: Suggestion) -> bool:
+    pending = Suggestion.objects.filter(placement=suggestion.placement_id, state=Suggestion.State.PENDING)
+    return pending.exclude(pk=suggestion.pk).exists()
+
+
+def _shown_state(placement: Placement, decided: bool) -> str:
+    if decided:
+        return Placement.State.DONE
+    if placement.suggestions.filter(state=Suggestion.State.PENDING).exists():
+        return Placement.State.OFFERED
+    latest = placement.suggestions.order_by("-pk").first()
+    return Placement.State.ABSTAINED if latest and latest.state == Suggestion.State.ABSTAINED else Placement.State.OPEN

@@ -1,0 +1,163 @@
+"""Asking for suggestions and recording what came: a text or an abstention. Never touches published text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from alttext.models import Asset, CaptionerVersion, Job, Placement, Suggestion
+from alttext.operations import jobs
+from alttext.operations.placements import supersede
+
+
+class NothingToAsk(Exception):
+    """A person said that the image is decorative, or it has left the page: no captioner is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a captioner said, as plain values: a text, or reasons."""
+
+    captioner: str
+    versions_key: str
+    text: str | None = None
+    reasons: tuple[str, ...] = ()
+    detail: str = ""
+    language: str = ""
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    seconds: float | None = None
+
+
+def active_versions_key(captioner: str) -> str:
+    """Key of the newest version of `captioner` that was seen at work, or its name before the first one."""
+    newest = CaptionerVersion.objects.filter(name=captioner).order_by("-last_seen_at", "-pk").first()
+    return newest.key if newest else captioner[:64]
+
+
+def register_version(*, name: str, key: str, versions: Mapping[str, str], at: datetime) -> CaptionerVersion:
+    """The row of one exact captioner."""
+    row, fresh = CaptionerVersion.objects.get_or_create(
+        key=key, defaults={"name": name, "versions": dict(versions), "first_seen_at": at, "last_seen_at": at}
+    )
+    if not fresh:
+        CaptionerVersion.objects.filter(pk=row.pk, last_seen_at__lt=at).update(last_seen_at=at)
+    return row
+
+
+@transaction.atomic
+def request(
+    *, placement: Placement, captioner: str, prio: int, at: datetime, by: Any = None, again: bool = False
+) -> tuple[Job, bool]:
+    """Ask for a suggestion. `again`: a person wants another one; the pending one is overtaken.
+
+    :raises NothingToAsk: the placement is decorative or gone.
+    :raises jobs.TooManyOpenJobs: `by` has too many open requests.
+    """
+    placement = (
+        Placement.objects.select_for_update(of=("self",)).select_related("asset", "snapshot").get(pk=placement.pk)
+    )
+    if placement.decorative:
+        raise NothingToAsk("A person marked this image as decorative.")
+    if placement.state == Placement.State.GONE or placement.asset is None:
+        raise NothingToAsk("This image is no longer on the page.")
+    job, fresh = jobs.request(placement=placement, versions_key=active_versions_key(captioner), prio=prio, at=at, by=by)
+    if fresh and again:
+        Suggestion.objects.filter(placement=placement, state=Suggestion.State.PENDING).update(
+            state=Suggestion.State.SUPERSEDED, state_at=at, superseded_by_author=by is not None
+        )
+    if placement.state not in (Placement.State.DONE, Placement.State.HUMAN) or by is not None:
+        Placement.objects.filter(pk=placement.pk).update(state=Placement.State.WAITING, problem="", updated_at=at)
+    return job, fresh
+
+
+def earlier_answer(job: Job) -> Answer | None:
+    """What the same captioner said about the same bytes in the same words, if it did: nothing is computed twice."""
+    found = (
+        Suggestion.objects.filter(
+            asset__content_hash=job.content_hash,
+            snapshot__context_hash=job.context_hash,
+            captioner_version__key=job.versions_key,
+        )
+        .exclude(placement=job.placement_id)
+        .select_related("captioner_version")
+        .order_by("-pk")
+        .first()
+    )
+    if found is None:
+        return None
+    version = found.captioner_version
+    return Answer(
+        captioner=version.name,
+        versions_key=version.key,
+        text=found.text,
+        reasons=tuple(found.reason_list),
+        detail=found.detail,
+        language=found.language,
+        evidence={**found.evidence, "reused_from": found.pk},
+        flags=tuple(found.flags),
+        versions=version.versions,
+        seconds=0.0,
+    )
+
+
+@transaction.atomic
+def record(*, job_id: int, token: str, answer: Answer, at: datetime) -> Suggestion | None:
+    """Store an answer and end its job, in one transaction. None: the job is no longer ours, the answer is dropped."""
+    placement = (
+        Placement.objects.select_for_update(of=("self",)).select_related("asset", "snapshot").get(jobs__pk=job_id)
+    )
+    state = Job.State.READY if answer.text is not None else Job.State.ABSTAINED
+    if not jobs.finish(id=job_id, token=token, state=state, at=at, code=",".join(answer.reasons)[:64]):
+        return None
+    version = register_version(name=answer.captioner, key=answer.versions_key, versions=answer.versions, at=at)
+    supersede(placement, at=at)
+    suggestion = Suggestion.objects.create(
+        placement=placement,
+        asset=placement.asset,
+        snapshot=placement.snapshot,
+        captioner_version=version,
+        job_id=job_id,
+        text=answer.text,
+        reasons=",".join(answer.reasons),
+        detail=answer.detail,
+        language=answer.language,
+        evidence=dict(answer.evidence),
+        flags=list(answer.flags),
+        state=Suggestion.State.PENDING if answer.text is not None else Suggestion.State.ABSTAINED,
+        seconds=answer.seconds,
+        suggested_at=at,
+        state_at=at,
+    )
+    if placement.state == Placement.State.WAITING:
+        shown = Placement.State.OFFERED if answer.text is not None else Placement.State.ABSTAINED
+        Placement.objects.filter(pk=placement.pk).update(state=shown, problem="", updated_at=at)
+    return suggestion
+
+
+@transaction.atomic
+def record_failure(*, job_id: int, token: str, code: str, detail: str, at: datetime) -> bool:
+    """End a job that cannot be done, with words for the author; False: it is no longer ours."""
+    if not jobs.finish(id=job_id, token=token, state=Job.State.FAILED, at=at, code=code[:64], detail=detail):
+        return False
+    Placement.objects.filter(jobs__pk=job_id, state=Placement.State.WAITING).update(
+        state=Placement.State.FAILED, problem=detail, updated_at=at
+    )
+    return True
+
+
+def record_intake(*, asset: Asset, **found: Any) -> None:
+    """Keep what intake found out about the bytes of `asset`."""
+    Asset.objects.filter(pk=asset.pk).update(**found)
+
+
+def expire(*, at: datetime, before: datetime) -> int:
+    """Close the window of suggestions offered up to `before` that nobody decided on."""
+    return Suggestion.objects.filter(state=Suggestion.State.PENDING, suggested_at__lte=before).update(
+        state=Suggestion.State.EXPIRED, state_at=at
+    )

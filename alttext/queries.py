@@ -1,0 +1,112 @@
+"""Reads for the workbench: the queue, one placement's page, earlier texts for the same bytes. Starts no write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+
+from alttext.models import Decision, Job, Placement, Suggestion
+from alttext.permissions import editable_by
+
+State = Placement.State
+TO_DO = [State.OFFERED, State.ABSTAINED, State.FAILED, State.OPEN, State.WAITING]
+FILTERS = {
+    "todo": Q(state__in=TO_DO) | Q(stale=True),
+    "offered": Q(state=State.OFFERED),
+    "abstained": Q(state=State.ABSTAINED),
+    "failed": Q(state=State.FAILED),
+    "waiting": Q(state__in=[State.WAITING, State.OPEN]),
+    "stale": Q(stale=True),
+    "done": Q(state__in=[State.DONE, State.HUMAN], stale=False),
+    "all": Q(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some placements in id order, and where the next ones start."""
+
+    placements: list[Placement]
+    next_after: int | None
+
+
+def queue(
+    *, user: Any, state: str = "todo", language: str = "", role: str = "", search: str = ""
+) -> QuerySet[Placement]:
+    """Placements that `user` may edit, in id order, with all that a row shows. `state` is a key of `FILTERS`."""
+    rows = editable_by(user).exclude(state=State.GONE).filter(FILTERS.get(state, FILTERS["todo"]))
+    if language:
+        rows = rows.filter(language=language)
+    if role:
+        rows = rows.filter(role=role)
+    if search:
+        rows = rows.filter(
+            Q(page_title__icontains=search) | Q(image_name__icontains=search) | Q(current_alt__icontains=search)
+        )
+    return rows.select_related("asset", "snapshot").order_by("id")
+
+
+def page(rows: QuerySet[Placement], *, after: int = 0, size: int) -> Page:
+    """`size` rows with an id above `after`: a cursor, so that nothing is skipped when rows leave the queue."""
+    found = list(rows.filter(pk__gt=after)[: size + 1])
+    more = len(found) > size
+    found = found[:size]
+    latest = {row.placement_id: row for row in latest_suggestions([item.pk for item in found])}
+    for item in found:
+        item.shown_suggestion = latest.get(item.pk)  # type: ignore[attr-defined]
+    return Page(placements=found, next_after=found[-1].pk if more else None)
+
+
+def latest_suggestions(placement_ids: list[int]) -> list[Suggestion]:
+    """The newest suggestion of each placement, in one query that works on both databases."""
+    newest = Suggestion.objects.filter(placement__in=placement_ids).order_by("placement", "-pk")
+    chosen: dict[int, Suggestion] = {}
+    for row in newest.select_related("captioner_version"):
+        chosen.setdefault(row.placement_id, row)
+    return list(chosen.values())
+
+
+def counts(user: Any) -> Mapping[str, int]:
+    """Placements under each key of `FILTERS` that `user` may edit, in one query."""
+    rows = editable_by(user).exclude(state=State.GONE)
+    return rows.aggregate(
+        **{name: Count("pk", filter=condition) for name, condition in FILTERS.items() if name != "all"}, all=Count("pk")
+    )
+
+
+def following(*, user: Any, after: int, state: str = "todo") -> Placement | None:
+    """The next placement to work on, in id order; from the start again once the end is reached."""
+    rows = queue(user=user, state=state).exclude(pk=after)
+    return rows.filter(pk__gt=after).first() or rows.first()
+
+
+def suggestion_of(placement: Placement) -> Suggestion | None:
+    """The newest suggestion for `placement`, whatever became of it."""
+    return placement.suggestions.select_related("captioner_version").order_by("-pk").first()
+
+
+def history(placement: Placement) -> QuerySet[Decision]:
+    """Decisions on `placement`, newest first."""
+    return placement.decisions.select_related("by", "suggestion", "undoes").order_by("-version")
+
+
+def may_undo(placement: Placement) -> bool:
+    """Whether an act is left that can be taken back."""
+    acts = placement.decisions.exclude(act=Decision.Act.UNDO).count()
+    return acts > placement.decisions.filter(act=Decision.Act.UNDO).count()
+
+
+def is_waiting(placement: Placement) -> bool:
+    """Whether an answer is still to come."""
+    return placement.jobs.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING]).exists()
+
+
+def elsewhere(placement: Placement, *, user: Any, limit: int = 5) -> list[Placement]:
+    """Other uses of the same bytes that have a text: offered to look at, never applied."""
+    if placement.asset_id is None:
+        return []
+    same = editable_by(user).filter(asset=placement.asset_id).exclude(pk=placement.pk).exclude(state=State.GONE)
+    return list(same.exclude(current_alt="").order_by("-updated_at")[:limit])

@@ -1,0 +1,99 @@
+"""What may be quoted of the words read in a picture: which lines are sure, their order, the title, axis words.
+
+It knows boxes and confidences, no languages and no page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from captioner.types import TextLine
+
+SURE = 0.9  # a line below it is not quoted; the known false reading on a photo without text was one "8"
+SURE_TITLE = 0.93
+MIN_LETTERS = 2
+LETTER = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Sure lines in reading order, and those that were seen but are not sure enough."""
+
+    sure: tuple[TextLine, ...] = ()
+    unsure: tuple[TextLine, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return " ".join(line.text for line in self.sure)
+
+    @property
+    def score(self) -> float:
+        """The least sure of the sure lines, 0 where there are none."""
+        return min((line.confidence for line in self.sure), default=0.0)
+
+
+def read(lines: Sequence[TextLine], sure: float = SURE) -> Reading:
+    """Sort `lines` into sure and unsure; sure ones have letters or look like a number on a sign."""
+    tidy = [replace(line, text=" ".join(line.text.split())) for line in lines if line.text.strip()]
+    good = [line for line in tidy if line.confidence >= sure and is_wordlike(line.text)]
+    return Reading(in_order(good), tuple(line for line in tidy if line not in good))
+
+
+def is_wordlike(text: str) -> bool:
+    """True for at least two letters that are most of the characters: no lone digit, no bar of symbols."""
+    letters = len(LETTER.findall(text))
+    return letters >= MIN_LETTERS and letters >= 0.4 * len(text.replace(" ", ""))
+
+
+def in_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
+    """Top to bottom; lines that overlap by half their height count as one row, read from the left."""
+    rows: list[list[TextLine]] = []
+    for line in sorted(lines, key=lambda line: line.box.top):
+        for row in rows:
+            if _same_row(row[0], line):
+                row.append(line)
+                break
+        else:
+            rows.append([line])
+    return tuple(line for row in rows for line in sorted(row, key=lambda line: line.box.left))
+
+
+def title(lines: Sequence[TextLine]) -> TextLine | None:
+    """A line that reads like the title of a chart: sure, in the top fifth, wide or central, at least two words."""
+    for line in in_order(lines):
+        box = line.box
+        central = abs((box.left + box.right) / 2 - 0.5) < 0.2 or box.left < 0.12
+        alone = not any(other is not line and _same_row(line, other) for other in lines)
+        if (
+            line.confidence >= SURE_TITLE
+            and box.bottom < 0.22
+            and central
+            and alone
+            and len(line.text.split()) >= 2
+            and is_wordlike(line.text)
+        ):
+            return line
+    return None
+
+
+def axes(lines: Sequence[TextLine], width_px: int, height_px: int) -> tuple[TextLine, ...]:
+    """Axis words: an upright strip at the left edge, and a central line under everything else, both without digits."""
+    found = []
+    for line in lines:
+        box = line.box
+        wide, high = (box.right - box.left) * width_px, (box.bottom - box.top) * height_px
+        if line.confidence < SURE_TITLE or any(letter.isdigit() for letter in line.text) or not is_wordlike(line.text):
+            continue
+        upright_left = high > 2 * wide and box.right < 0.15
+        bottom = box.top > 0.85 and abs((box.left + box.right) / 2 - 0.5) < 0.2 and wide > high
+        lowest = all(other is line or other.box.top <= box.top for other in lines)
+        if upright_left or (bottom and lowest):
+            found.append(line)
+    return tuple(sorted(found, key=lambda line: -line.box.top))[:2]
+
+
+def _same_row(first: TextLine, second: TextLine) -> bool:
+    shared = min(first.box.bottom, second.box.bottom) - max(first.box.top, second.box.top)
+    return shared > 0.5 * min(first.box.bottom - first.box.top, second.box.bottom - second.box.top)

@@ -1,0 +1,72 @@
+"""From one upright RGB picture to a `Sight`: every part of the starter that looks, in one object.
+
+Knows which parts are installed and in which versions; decides no word. Optional parts that are absent are named in
+`Sight.missing` and as "absent" in `versions`; only the encoder must be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from PIL import Image
+
+from captioner.rooms.encode import shelf
+from captioner.rooms.encode.detector import Detector
+from captioner.rooms.encode.tags import Taxonomy
+from captioner.rooms.encode.towers import Tower, bound_threads
+from captioner.types import Sight, WeightsMissing
+
+ABSENT = "absent"
+Part = TypeVar("Part")
+
+
+class Eyes:
+    """All that looks at a picture. Loading takes about a second; the object is not to be shared between threads."""
+
+    def __init__(self, tower: Tower, taxonomy: Taxonomy, detector: Detector | None) -> None:
+        self.tower, self.taxonomy, self.detector = tower, taxonomy, detector
+        self.versions: dict[str, str] = {
+            "tags": f"efficientnet-lite2 {shelf.TAGS.digest[:12]}",
+            "detector": f"centernet {shelf.DETECTOR_WEIGHTS.digest[:12]}" if detector else ABSENT,
+            "ocr": ABSENT,
+            "kinds": ABSENT,
+        }
+        self.missing = tuple(sorted(part for part, version in self.versions.items() if version == ABSENT))
+
+    @classmethod
+    def load(cls, folder: Path | None = None) -> Eyes:
+        """Everything that is installed, from `folder` or from `shelf.weights_folder()`.
+
+        :raises WeightsMissing: the encoder's weights are absent, or any file that is there differs from its pin.
+        """
+        bound_threads()
+        shelves = shelf.starter_folder(folder)
+        detector = _optional(lambda: Detector.load(shelves), shelves, shelf.DETECTOR_WEIGHTS, shelf.DETECTOR_GRAPH)
+        return cls(Tower.load(shelves), Taxonomy.load(), detector)
+
+    def look(self, image: Image.Image, *, text: bool | None = None) -> Sight:
+        """What is seen in `image`; the same picture gives an equal sight.
+
+        `text` says whether to read text: True, False, or None to let a cheap probe decide.
+        """
+        picture = image.convert("RGB")
+        encoding = self.tower.encode(picture)
+        return Sight(
+            width_px=picture.width,
+            height_px=picture.height,
+            detections=self.detector.find(picture) if self.detector else (),
+            tags=self.taxonomy.tags(encoding.probabilities),
+            missing=self.missing,
+        )
+
+
+def _optional(load: Callable[[], Part], folder: Path, *files: shelf.Shelved) -> Part | None:
+    """None where none of the files is there; a part that is half there or wrong is an error, not an absence."""
+    if not any((folder / file.file).exists() for file in files):
+        return None
+    return load()
+
+
+__all__ = ["Eyes", "WeightsMissing"]
