@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import captioner as door
-from captioner.prepare import images
-
 from alttext import conf, edits
 from alttext.models import Asset, ContextSnapshot
 from alttext.operations.suggestions import Answer
+from captioner.prepare import images
 
 HARD_LIMIT = 1000  # graphemes; above it the text is an error of the captioner, nothing is cut
 CONTROL = {"Cc", "Cf", "Cs", "Co"}

@@ -16,7 +16,7 @@ from django.db import OperationalError, close_old_connections, connection
 from django.utils import timezone
 
 from alttext import adapters, captioning, conf
-from alttext.models import Job, Placement
+from alttext.models import Job
 from alttext.operations import jobs, placements, suggestions
 
 log = logging.getLogger("alttext.workers")

@@ -12,10 +12,10 @@ from captioner.loading import NAMES, load_captioner
 from captioner.types import (
     Abstention,
     Caption,
-    CaptionError,
     Captioner,
     CaptionerDied,
     CaptionerHung,
+    CaptionError,
     CaptionerUnavailable,
     CaptionRequest,
     Lane,

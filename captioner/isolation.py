@@ -25,7 +25,7 @@ from typing import IO, Any
 
 from captioner import types
 from captioner.loading import load_captioner
-from captioner.types import CaptionError, CaptionerDied, CaptionerHung, CaptionRequest, Outcome, PageContext
+from captioner.types import CaptionerDied, CaptionerHung, CaptionError, CaptionRequest, Outcome, PageContext
 
 START_SECONDS = 120.0  # loading weights from a cold disk on two cores took 9 s; a large model may take a minute
 LENGTH = struct.Struct(">I")

@@ -242,11 +242,16 @@ class Outcome:
 
     def as_json(self) -> dict[str, Any]:
         """A dict of JSON types; `from_json` gives the same outcome back."""
-        return dataclasses.asdict(self) | {"reasons": [str(reason) for reason in self.reasons], "flags": list(self.flags)}
+        return dataclasses.asdict(self) | {
+            "reasons": [str(reason) for reason in self.reasons],
+            "flags": list(self.flags),
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Outcome:
-        return cls(**{**data, "reasons": tuple(Reason(name) for name in data["reasons"]), "flags": tuple(data["flags"])})
+        return cls(
+            **{**data, "reasons": tuple(Reason(name) for name in data["reasons"]), "flags": tuple(data["flags"])}
+        )
 
 
 def Caption(request_id: str, text: str, **rest: Any) -> Outcome:  # noqa: N802  (reads as the record it makes)

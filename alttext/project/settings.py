@@ -75,9 +75,9 @@ def database(url: str) -> dict:
     parsed = dict(dj_database_url.parse(url))
     if "sqlite" in parsed["ENGINE"]:
         # threads of a live server need a file: an in-memory database is shared by one connection only
-        parsed |= {"OPTIONS": SQLITE_OPTIONS, "TEST": {"NAME": str(VAR_DIR / "test.sqlite3")}}
+        parsed |= {"OPTIONS": SQLITE_OPTIONS, "TEST": {"NAME": str(VAR_DIR / f"test-{os.getpid()}.sqlite3")}}
     else:
-        parsed["OPTIONS"] = {"connect_timeout": 3}
+        parsed |= {"OPTIONS": {"connect_timeout": 3}, "TEST": {"NAME": f"test_alttext_{os.getpid()}"}}
     return parsed
 
 

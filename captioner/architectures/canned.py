@@ -63,10 +63,14 @@ class Canned:
         low, high = picture.convert("L").getextrema()
         if high - low < SPREAD_OF_NOTHING:
             return Abstention(request.request_id, Reason.OBJECT_UNSUPPORTED, **common)
-        colour = min(COLOURS, key=lambda name: sum((a - b) ** 2 for a, b in zip(COLOURS[name], (red, green, blue), strict=True)))
+        colour = min(
+            COLOURS, key=lambda name: sum((a - b) ** 2 for a, b in zip(COLOURS[name], (red, green, blue), strict=True))
+        )
         shape = "wide" if picture.width > picture.height else "tall" if picture.height > picture.width else "square"
         support = [{"phrase": f"mostly {colour}", "source": "pixels", "score": 1.0, "detail": ""}]
-        return Caption(request.request_id, f"A {shape} picture, mostly {colour}", evidence={"support": support}, **common)
+        return Caption(
+            request.request_id, f"A {shape} picture, mostly {colour}", evidence={"support": support}, **common
+        )
 
     def _misbehave(self, request: CaptionRequest) -> Outcome:
         what = request.context.title.removeprefix("canned:").split()[0]

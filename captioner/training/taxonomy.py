@@ -45,8 +45,7 @@ def read_wordnet(lines: Iterable[str]) -> dict[str, Synset]:
 
 def read_names(lines: Iterable[str]) -> dict[str, str]:
     """Hand-made names by synset."""
-    pairs = (line.rstrip("\n").split("\t") for line in lines if not line.startswith("#"))
-    return {synset: name for synset, name in pairs}
+    return dict(line.rstrip("\n").split("\t") for line in lines if not line.startswith("#"))
 
 
 def prune(wordnet: Mapping[str, Synset], classes: Sequence[str], names: Mapping[str, str]) -> dict[str, Any]:

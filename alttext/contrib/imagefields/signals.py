@@ -1,4 +1,4 @@
-"""Saved and deleted rows of the configured models become jobs after the commit. Does no work itself."""
+"""Saved and deleted rows of the configured models are told to `alttext.tasks` after the commit. Does no work itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from django.apps import apps
 from django.db import models, transaction
 from django.db.models.signals import post_delete, post_save
 
-from alttext import conf
 from alttext.contrib.imagefields import entries
 
 _ignored: ContextVar[models.Model | None] = ContextVar("alttext_imagefields_ignored", default=None)
@@ -38,15 +37,13 @@ def connect() -> None:
 
 
 def saved(sender: type[models.Model], instance: models.Model, raw: bool, using: str | None, **rest: Any) -> None:
-    """Ask for each image of the row, and forget the field whose image was taken away."""
+    """Tell of each image of the row, or that it was taken away; ALTTEXT["AUTOMATIC"] is read by the task."""
     if raw or instance is _ignored.get():
         return
     for entry in entries.entries_of(sender):
         key = entries.key_of(entry, instance)
-        if not getattr(instance, entry.image):
-            transaction.on_commit(partial(_forget, key), using=using, robust=True)
-        elif conf.get("AUTOMATIC"):
-            transaction.on_commit(partial(_enqueue, key), using=using, robust=True)
+        told = _enqueue if getattr(instance, entry.image) else _forget
+        transaction.on_commit(partial(told, key), using=using, robust=True)
 
 
 def deleted(sender: type[models.Model], instance: models.Model, using: str | None, **rest: Any) -> None:

@@ -26,6 +26,9 @@ class Convolution(nn.Module):
     :ivar weight: (out, in / groups, height, width).
     """
 
+    weight: Tensor
+    bias: Tensor | None
+
     def __init__(
         self, weight: Tensor, bias: Tensor | None, *, stride: int, dilation: int, groups: int, same: bool, relu: bool
     ) -> None:
@@ -60,6 +63,8 @@ class Apply(nn.Module):
 
 class Constant(nn.Module):
     """A stored value, broadcastable against (B, C, H, W)."""
+
+    value: Tensor
 
     def __init__(self, value: Tensor) -> None:
         super().__init__()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import timm
@@ -63,7 +64,7 @@ class Tower:
     """EfficientNet-Lite2 (arXiv 1905.11946, Lite variant without squeeze-excite), frozen, in eval mode."""
 
     def __init__(self, model: nn.Module) -> None:
-        self.model = model.eval().requires_grad_(False).to(memory_format=torch.channels_last)
+        self.model: Any = model.eval().requires_grad_(False).to(memory_format=torch.channels_last)
 
     @classmethod
     def load(cls, folder: Path) -> Tower:

@@ -1,0 +1,67 @@
+# make demo          set up everything, run the main job, serve http://127.0.0.1:8000
+# make demo ONCE=1   the same without serving; OUT=file.json writes the table
+# make test          set up everything, run every check and test
+# make bench | chaos | races   bounded measurements, not part of the tests
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+OMP_WAIT_POLICY := PASSIVE
+export OMP_WAIT_POLICY
+
+.PHONY: help demo test lint typecheck bench chaos races serve clean screenshots
+
+help:
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -5
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or later is needed to run this. Install it and call: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' || \
+	  { echo "Python's venv module is needed to install into .venv. On Debian: apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing the site and the captioner into $(VENV). PyTorch is large; this takes minutes once."
+	@date +%s > $(VENV)/.started
+	$(PIP) install --quiet --progress-bar on -c constraints.txt -e ".[starter,demo,postgres]"
+	@echo "Installed in $$(( $$(date +%s) - $$(cat $(VENV)/.started) )) s."
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.demo
+	@echo "Installing the tools of the tests."
+	$(PIP) install --quiet --progress-bar on -c constraints.txt -e ".[starter,demo,postgres,dev]"
+	@touch $@
+
+demo: $(VENV)/.demo
+	@$(BIN)/python -m captioner fetch starter
+	@$(BIN)/python manage.py alttext_demo $(if $(ONCE),--once) $(if $(OUT),--out $(OUT)) $(if $(ADDRESS),--address $(ADDRESS))
+
+test: $(VENV)/.dev
+	@BIN=$(BIN) sh tests/run.sh
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/djlint --lint templates
+
+typecheck: $(VENV)/.dev
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev
+	@$(BIN)/python -m captioner fetch starter
+	@$(BIN)/python -m tests.bench
+
+chaos: $(VENV)/.dev
+	@$(BIN)/python -m tests.reliability.chaos $(ARGS)
+
+races: $(VENV)/.dev
+	@$(BIN)/python -m tests.reliability.races $(ARGS)
+
+screenshots: $(VENV)/.dev
+	@$(BIN)/python -m tests.browser.screenshots
+
+clean:
+	rm -rf var build dist *.egg-info
