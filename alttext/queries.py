@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from alttext.models import Decision, Job, Placement, Suggestion
+from alttext.models import ContextSnapshot, Decision, Job, Placement, Suggestion
 from alttext.permissions import editable_by
 
 State = Placement.State
@@ -89,8 +89,41 @@ def suggestion_of(placement: Placement) -> Suggestion | None:
 
 
 def history(placement: Placement) -> QuerySet[Decision]:
-    """Decisions on `placement`, newest first."""
-    return placement.decisions.select_related("by", "suggestion", "undoes").order_by("-version")
+    """Decisions on `placement`, newest first. `by` is fetched apart: a join would lose the acts of deleted accounts."""
+    rows = placement.decisions.select_related("suggestion__captioner_version", "undoes")
+    return rows.prefetch_related("by").order_by("-version")
+
+
+def last_writer(placement: Placement) -> Decision | None:
+    """The decision that the current text came from; None: it was written on the site itself."""
+    latest = placement.decisions.prefetch_related("by").order_by("-version").first()
+    same = latest and (latest.final_text, latest.final_decorative) == (placement.current_alt, placement.decorative)
+    return latest if same else None
+
+
+def languages(user: Any) -> list[str]:
+    """Languages of the placements that `user` may edit, sorted."""
+    rows = editable_by(user).exclude(state=State.GONE)
+    return list(rows.order_by("language").values_list("language", flat=True).distinct())
+
+
+def position(placement: Placement) -> tuple[int, int]:
+    """(n, of how many): which image of its page it is, by id."""
+    here = Placement.objects.filter(
+        adapter=placement.adapter, page_url=placement.page_url, page_title=placement.page_title
+    ).exclude(state=State.GONE)
+    counted = here.aggregate(up_to=Count("pk", filter=Q(pk__lte=placement.pk)), all=Count("pk"))
+    return counted["up_to"], counted["all"]
+
+
+def find(*, user: Any, adapter: str, key: str) -> Placement | None:
+    """The placement that an adapter knows by `key`, if `user` may edit it."""
+    return editable_by(user).exclude(state=State.GONE).filter(adapter=adapter, key=key).first()
+
+
+def snapshot_by_hash(context_hash: str) -> ContextSnapshot | None:
+    """The words that an author had on screen. Who knows the hash has seen them: it cannot be guessed."""
+    return ContextSnapshot.objects.filter(context_hash=context_hash).first() if context_hash else None
 
 
 def may_undo(placement: Placement) -> bool:

@@ -52,7 +52,8 @@ def process_job(id: int, token: str) -> str:
             raise  # the database is away: the lease brings the job back
         except Exception as error:  # outermost layer of a job: anything unnamed counts as a start without an answer
             log.exception("job %s failed", id)
-            jobs.retry(id=id, token=token, at=timezone.now(), code="error", detail=f"{type(error).__name__}")
+            unnamed = captioning.Broken("error", type(error).__name__)
+            jobs.retry(id=id, token=token, at=timezone.now(), code="error", detail=_broken_words(unnamed))
             return "retry"
 
 

@@ -38,7 +38,7 @@ def _only_this_machine(socket_enabled):
 @pytest.fixture(autouse=True)
 def _files_of_the_test(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path / "media"
-    settings.ALTTEXT = {**settings.ALTTEXT, "CAPTIONER": "canned", "WAKE": "", "POLL_SECONDS": 0.05}
+    settings.ALTTEXT = {**settings.ALTTEXT, "CAPTIONER": "canned", "WAKE": "", "POLL_SECONDS": 0.05, "AUTOMATIC": False}
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
@@ -131,8 +131,10 @@ def make_illustration(db):
 
     def make(*, article=None, title="Harbour Days", language="en", data=None, name=None, **fields):
         number = next(_numbers)
-        article = article or Article.objects.create(slug=f"page-{number}", title=title, language=language)
-        illustration = Illustration(article=article, **fields)
+        article = article or Article.objects.create(
+            slug=f"page-{number}", title=title, language=language, summary="A page", published_at=AT
+        )
+        illustration = Illustration(article=article, **{"position": number, **fields})
         content = ContentFile(picture() if data is None else data)
         illustration.image.save(name or f"IMG_{number}.png", content, save=False)
         illustration.save()

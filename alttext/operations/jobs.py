@@ -72,6 +72,12 @@ def request(
     return job, False
 
 
+def overtake(*, placement: Placement, versions_key: str, at: datetime) -> int:
+    """Close open jobs of `placement` that another version of the captioner was asked for."""
+    others = Job.objects.filter(OPEN, placement=placement).exclude(versions_key=versions_key)
+    return others.update(state=Job.State.SUPERSEDED, finished_at=at, token="", lease_until=None)
+
+
 def claim(*, lanes: list[str] | None = None, at: datetime | None = None) -> Claim | None:
     """The most urgent due job, now ours, or None. The start is counted before anything runs; the third that ends
     without an answer makes the job DEAD.

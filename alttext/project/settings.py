@@ -87,6 +87,8 @@ AUTH_PASSWORD_VALIDATORS: list[dict] = []
 LOGIN_URL = "/accounts/login/"
 LOGIN_REDIRECT_URL = "/alttext/"
 LOGOUT_REDIRECT_URL = "/"
+# the sign-in page names the three accounts, whose passwords are their names
+DEMO_LOGINS = DEBUG or os.environ.get("ALTTEXT_DEMO", "") == "1"
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]

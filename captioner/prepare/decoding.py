@@ -151,7 +151,7 @@ def _first_with_content(image: Image.Image, looked: range) -> tuple[pixels.Flat,
         if image.format in ("JPEG", "MPO"):
             image.draft(image.mode, pixels.draft_size(image.size))
         image.load()
-        flat = pixels.flatten(image)
+        flat = pixels.flatten(image, keep=len(looked) > 1)
         if best is None or flat.span > best.span or (flat.visible and not best.visible):
             best, number = flat, frame
         if best.span > pixels.BLANK_RANGE:

@@ -50,10 +50,15 @@ class Flat:
         return max(high - low for low, high in pairs)
 
 
-def flatten(image: Image.Image) -> Flat:
-    """Reduce a loaded image to about 1536 px a side, 8 bits a channel, alpha on a ground."""
+def flatten(image: Image.Image, *, keep: bool = False) -> Flat:
+    """Reduce a loaded image to about 1536 px a side, 8 bits a channel, alpha on a ground.
+
+    `keep`: the image will move on to another frame, and the result must not move with it.
+    """
     stretch = _stretch(image)
     small, visible, ground = _on_ground(_reduce(image, stretch))
+    if keep and small is image:
+        small = image.copy()
     seen: dict[str, Any] = {"mode": image.mode, "alpha": bool(ground)}
     if ground:
         seen["ground"] = ground
@@ -137,7 +142,8 @@ def _eight_bit(image: Image.Image, stretch: tuple[float, float] | None) -> Image
     """L, RGB, RGBA, CMYK, YCbCr or LAB; the image itself where it is one of these already."""
     if stretch:
         low, high = stretch
-        scale = 255 / (high - low) if high > low else 0.0
+        flat = high - low <= (0 if image.mode == "F" else BLANK_RANGE)  # a few levels of noise stay noise
+        scale = 0.0 if flat else 255 / (high - low)
         wide = image if image.mode in ("I", "F") else image.convert("I")
         return wide.point(lambda value: value * scale + (0.5 - low * scale)).convert("L")
     if image.has_transparency_data:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
@@ -10,6 +9,7 @@ from django.urls import reverse
 
 from alttext.roles import LABELS, Role
 
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 ROLES = [(role.value, LABELS[role]) for role in Role if role is not Role.UNKNOWN]
 safe_link = RegexValidator(r"^(/|https?://)", "Begin with / for a page of this site, or with https://.")
 
@@ -19,7 +19,7 @@ class Article(models.Model):
 
     slug = models.SlugField(unique=True)
     title = models.CharField(max_length=200)
-    language = models.CharField(max_length=35, choices=settings.LANGUAGES, default="en")
+    language = models.CharField(max_length=35, choices=LANGUAGES, default="en")
     summary = models.TextField()
     position = models.PositiveSmallIntegerField(default=0)
     published_at = models.DateTimeField()
@@ -63,7 +63,7 @@ class Illustration(models.Model):
             models.CheckConstraint(
                 condition=Q(decorative=False) | Q(alt_text=""),
                 name="demo_illustration_decorative_has_no_text",
-                violation_error_message="A decorative picture has no alternative text: empty the text, or do not mark it.",
+                violation_error_message="A decorative picture has no alternative text: empty it, or take the mark off.",
             ),
         ]
 

@@ -12,11 +12,11 @@ from typing import TypeVar
 
 from PIL import Image
 
-from captioner.rooms.encode import shelf
+from captioner.rooms.encode import ocr, shelf
 from captioner.rooms.encode.detector import Detector
 from captioner.rooms.encode.tags import Taxonomy
 from captioner.rooms.encode.towers import Tower, bound_threads
-from captioner.types import Sight, WeightsMissing
+from captioner.types import Sight, TextLine
 
 ABSENT = "absent"
 Part = TypeVar("Part")
@@ -25,12 +25,14 @@ Part = TypeVar("Part")
 class Eyes:
     """All that looks at a picture. Loading takes about a second; the object is not to be shared between threads."""
 
-    def __init__(self, tower: Tower, taxonomy: Taxonomy, detector: Detector | None) -> None:
-        self.tower, self.taxonomy, self.detector = tower, taxonomy, detector
+    def __init__(
+        self, tower: Tower, taxonomy: Taxonomy, detector: Detector | None = None, reader: ocr.Reader | None = None
+    ) -> None:
+        self.tower, self.taxonomy, self.detector, self.reader = tower, taxonomy, detector, reader
         self.versions: dict[str, str] = {
             "tags": f"efficientnet-lite2 {shelf.TAGS.digest[:12]}",
             "detector": f"centernet {shelf.DETECTOR_WEIGHTS.digest[:12]}" if detector else ABSENT,
-            "ocr": ABSENT,
+            "ocr": ocr.version() if reader else ABSENT,
             "kinds": ABSENT,
         }
         self.missing = tuple(sorted(part for part, version in self.versions.items() if version == ABSENT))
@@ -44,7 +46,7 @@ class Eyes:
         bound_threads()
         shelves = shelf.starter_folder(folder)
         detector = _optional(lambda: Detector.load(shelves), shelves, shelf.DETECTOR_WEIGHTS, shelf.DETECTOR_GRAPH)
-        return cls(Tower.load(shelves), Taxonomy.load(), detector)
+        return cls(Tower.load(shelves), Taxonomy.load(), detector, ocr.Reader.load())
 
     def look(self, image: Image.Image, *, text: bool | None = None) -> Sight:
         """What is seen in `image`; the same picture gives an equal sight.
@@ -53,13 +55,23 @@ class Eyes:
         """
         picture = image.convert("RGB")
         encoding = self.tower.encode(picture)
+        lines = self._read(picture, text)
         return Sight(
             width_px=picture.width,
             height_px=picture.height,
             detections=self.detector.find(picture) if self.detector else (),
             tags=self.taxonomy.tags(encoding.probabilities),
+            lines=lines,
+            text_share=ocr.text_share(lines),
             missing=self.missing,
         )
+
+    def _read(self, picture: Image.Image, wanted: bool | None) -> tuple[TextLine, ...]:
+        if self.reader is None or wanted is False:
+            return ()
+        if wanted is None and not self.reader.probe(picture).promises_text:
+            return ()
+        return self.reader.read(picture)
 
 
 def _optional(load: Callable[[], Part], folder: Path, *files: shelf.Shelved) -> Part | None:
@@ -67,6 +79,3 @@ def _optional(load: Callable[[], Part], folder: Path, *files: shelf.Shelved) -> 
     if not any((folder / file.file).exists() for file in files):
         return None
     return load()
-
-
-__all__ = ["Eyes", "WeightsMissing"]

@@ -42,11 +42,11 @@ class Encoding:
 
 
 def bound_threads(threads: int = THREADS) -> None:
-    """Keep torch off the other cores of a shared machine; idle OpenMP threads sleep instead of spinning.
+    """Keep torch off the other cores of a shared machine.
 
-    A variable already set by the operator wins. It is read when the first parallel region starts.
+    Whoever starts a process for the model should also set OMP_WAIT_POLICY=PASSIVE in its environment, so that idle
+    threads sleep instead of spinning; OpenMP reads it while torch is imported, so here would be too late.
     """
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     torch.set_num_threads(min(threads, os.cpu_count() or threads))
 
 

@@ -1,12 +1,23 @@
-"""Calibrated numbers of the gate. `docs/evaluation.md` says on which images they were chosen and what they cost."""
+"""Calibrated numbers of the gate. `docs/evaluation.md` says on which images they were chosen and what they cost.
 
-DETECTOR_DEFAULT = 0.5
-DETECTOR = {"person": 0.4}
-AGREE_DETECTOR = 0.3
+The detector saw the training half of COCO, so its record there flatters it: a class gets a lower bar only for a
+spotless record (8 of 8 or more from .4), and then not below .45.
+"""
+
+DETECTOR_DEFAULT = 0.5  # other classes than person on COCO train: 221 of 223 right from here, 79 of 86 at .45-.5
+DETECTOR = {
+    "person": 0.35,  # 157 of 157 from here, 8 of 9 at .3-.35
+    **dict.fromkeys(("chair", "clock", "cup", "sandwich", "vase"), 0.6),  # mistaken at .5-.6, or little seen there
+    **dict.fromkeys(("airplane", "baseball glove", "bus", "dog", "microwave", "motorcycle", "oven"), 0.45),
+    **dict.fromkeys(("potted plant", "sink", "toilet", "traffic light", "tv", "wine glass"), 0.45),
+}
+AGREE_DETECTOR = 0.3  # at .3-.4: 9 of 9 right where the tags say so too, 204 of 285 where they do not
 AGREE_TAGS = 0.3
 LEAF = 0.8
 LEAF_NAMED = 0.4
-ANCESTOR = 0.7
+ANCESTOR = 0.7  # sums: 54 of 54 judged right, 98 of 100 at .5
+WIDE = frozenset({"animal", "building", "clothing", "food", "furniture", "tool", "vehicle", "weapon"})
+WIDE_ANCESTOR = 0.85  # "animal" was given at .60-.68 for oranges, kites and cutlery
 STRICT_DETECTOR = 0.6
 STRICT_LEAF = 0.9
 STRICT_ANCESTOR = 0.9

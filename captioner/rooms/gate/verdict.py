@@ -26,7 +26,7 @@ class Thresholds:
     :ivar detector: score from which one detection of a class is enough; `detector_default` for classes not listed.
     :ivar agree_detector: score that is enough where the tags give the class at least `agree_tags`.
     :ivar leaf: probability for a name from the tags alone; `leaf_named` where the page says that very name.
-    :ivar ancestor: summed probability for a wider name from the tags alone.
+    :ivar ancestor: summed probability for a wider name from the tags alone; `wide_ancestor` for the widest.
     :ivar strict_*: the same where the picture is no sure photo; both detector and tags, or the page, must agree.
     """
 
@@ -37,6 +37,7 @@ class Thresholds:
     leaf: float = calibrated.LEAF
     leaf_named: float = calibrated.LEAF_NAMED
     ancestor: float = calibrated.ANCESTOR
+    wide_ancestor: float = calibrated.WIDE_ANCESTOR
     strict_detector: float = calibrated.STRICT_DETECTOR
     strict_leaf: float = calibrated.STRICT_LEAF
     strict_ancestor: float = calibrated.STRICT_ANCESTOR
@@ -181,7 +182,8 @@ def _from_tags(
             elif not concept.everyday:
                 bar = math.inf
         else:
-            bar = limits.strict_ancestor if strict or alone else limits.ancestor
+            bar = limits.wide_ancestor if name in calibrated.WIDE else limits.ancestor
+            bar = max(bar, limits.strict_ancestor) if strict or alone else bar
         thing = Thing(name, "tags", chance)
         if chance >= bar and (not strict or name in named):
             sure.append(thing)

@@ -32,7 +32,9 @@ class Command(BaseCommand):
     help = "Load the demonstration site, caption its images with the embedded worker, print the table, serve the site."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--once", action="store_true", help="do not serve; fail if a placement reached no final state")
+        parser.add_argument(
+            "--once", action="store_true", help="do not serve; fail if a placement reached no final state"
+        )
         parser.add_argument("--out", type=Path, help="write the table to this file as JSON")
         parser.add_argument("--address", default=ADDRESS, help=f"host:port to serve on; {ADDRESS} if not given")
         parser.add_argument("--timeout", type=float, default=900.0, help="seconds to wait for the captioner")
@@ -46,7 +48,9 @@ class Command(BaseCommand):
             if _open_jobs() or not options["once"]:
                 worker = _start_worker()
             self._wait(worker, options["timeout"])
-            rows = [_row(placement) for placement in Placement.objects.exclude(state=Placement.State.GONE).order_by("pk")]
+            rows = [
+                _row(placement) for placement in Placement.objects.exclude(state=Placement.State.GONE).order_by("pk")
+            ]
             self._print(rows)
             if options["out"]:
                 options["out"].write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
@@ -75,14 +79,18 @@ class Command(BaseCommand):
                 self.stdout.flush()
             time.sleep(0.2)
         if total:
-            self.stdout.write(f"  {total - now_left} of {total} done; captioning took {time.monotonic() - started:.1f} s")
+            self.stdout.write(
+                f"  {total - now_left} of {total} done; captioning took {time.monotonic() - started:.1f} s"
+            )
 
     def _print(self, rows: list[dict[str, Any]]) -> None:
         self.stdout.write("")
         for row in rows:
             said = f"“{row['text']}”" if row["text"] else f"silent: {', '.join(row['reasons']) or row['state'].lower()}"
             seconds = f"{row['seconds']:.1f} s" if row["seconds"] is not None else "-"
-            self.stdout.write(f"{row['placement']:>3}  {row['page'][:34]:34}  {row['role'][:11]:11}  {seconds:>6}  {said}")
+            self.stdout.write(
+                f"{row['placement']:>3}  {row['page'][:34]:34}  {row['role'][:11]:11}  {seconds:>6}  {said}"
+            )
             if row["detail"]:
                 self.stdout.write(f"{'':5}{row['detail']}")
         offered = sum(row["state"] == Placement.State.OFFERED for row in rows)

@@ -1,0 +1,19 @@
+"""The REST API: routes. The same operations and permissions as the pages; no rule of its own."""
+
+from django.urls import path, re_path
+from rest_framework.routers import SimpleRouter
+
+from alttext.api import schema, views
+
+router = SimpleRouter(use_regex_path=False)
+router.register("placements", views.PlacementViews, basename="api-placement")
+router.register("suggestions", views.SuggestionViews, basename="api-suggestion")
+router.register("decisions", views.DecisionViews, basename="api-decision")
+router.register("jobs", views.JobViews, basename="api-job")
+
+every_verb = dict.fromkeys(["get", "post", "put", "patch", "delete"], "refuse")
+urlpatterns = [
+    path("schema/", schema.SchemaView.as_view(), name="api-schema"),
+    *router.urls,
+    re_path(r"^.*$", views.NoSuchRoute.as_view(every_verb), name="api-no-such-route"),
+]

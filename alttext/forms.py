@@ -1,0 +1,114 @@
+"""What the workbench's forms send: a text with what was on screen when it was written, filters, a role. No writes."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from alttext import edits, queries, roles, rules
+from alttext.operations.decisions import Seen
+from alttext.roles import Role
+
+TOO_OLD = "This page was damaged or is too old. Your text is kept: copy it, and load the page again."
+MOST_SECONDS = 24 * 3600.0
+CHOOSABLE = [role for role in Role if role is not Role.DECORATIVE]  # decorative is an act of its own, with undo
+
+
+class Seconds(forms.FloatField):
+    """Seconds, or None: a bad value of a script must not keep an author from saving."""
+
+    def clean(self, value: Any) -> float | None:
+        try:
+            seconds = super().clean(value)
+        except ValidationError:
+            return None
+        return seconds if seconds is not None and 0 <= seconds <= MOST_SECONDS else None
+
+
+class Act(forms.Form):
+    """What every act on a placement sends. The text comes along, so that no answer loses what was typed."""
+
+    version = forms.IntegerField(min_value=0)
+    content_hash = forms.CharField(max_length=64, required=False)
+    context_hash = forms.CharField(max_length=64, required=False)
+    alt_hash = forms.CharField(max_length=64, required=False)
+    suggestion = forms.IntegerField(min_value=1, required=False)
+    key = forms.UUIDField()
+    active_seconds = Seconds(required=False)
+    cleared = forms.BooleanField(required=False)
+    text = forms.CharField(required=False)
+    reason = forms.CharField(required=False, max_length=1000)
+
+    @property
+    def typed(self) -> str:
+        """The text as it was sent, valid or not, with the line ends of a browser made plain."""
+        return str(self.data.get("text", "")).replace("\r\n", "\n")
+
+    @property
+    def seen(self) -> Seen:
+        """What was on screen."""
+        data = self.cleaned_data
+        return Seen(
+            version=data["version"],
+            content_hash=data["content_hash"],
+            context_hash=data["context_hash"],
+            alt_hash=data["alt_hash"],
+            suggestion_id=data["suggestion"],
+        )
+
+    def key_for(self, act: str) -> uuid.UUID:
+        """Key of this act with this text: a double click repeats it, but a page that the browser's Back button
+        brought again, with another text in the box, is a new act.
+        """
+        return uuid.uuid5(self.cleaned_data["key"], f"{act}\n{self.typed}")
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, in one sentence for the author."""
+        about_the_text = self.errors.get("text")
+        return str(about_the_text[0]) if about_the_text else TOO_OLD
+
+
+class Text(Act):
+    """A text to be saved."""
+
+    def clean_text(self) -> str:
+        text: str = self.cleaned_data["text"].replace("\r\n", "\n")
+        if not edits.normalise(text):
+            raise ValidationError("To leave it without text, choose “Mark as decorative”.")
+        for finding in rules.check(rules.Subject(text)):
+            if finding.level == rules.ERROR:
+                raise ValidationError(f"{finding.message} {finding.repair}")
+        return text
+
+
+class ChosenRole(forms.Form):
+    """The role that a person chose."""
+
+    role = forms.ChoiceField(choices=[(role.value, roles.LABELS[role]) for role in CHOOSABLE])
+
+
+class Filters(forms.Form):
+    """What the queue is narrowed by. A value that means nothing is left out."""
+
+    state = forms.ChoiceField(choices=[(name, name) for name in queries.FILTERS], required=False)
+    language = forms.CharField(max_length=35, required=False)
+    role = forms.ChoiceField(choices=[("", "")] + [(role.value, roles.LABELS[role]) for role in Role], required=False)
+    search = forms.CharField(max_length=200, required=False)
+    after = forms.IntegerField(min_value=0, required=False)
+
+    def values(self) -> dict[str, Any]:
+        """Keyword arguments of `queries.queue`."""
+        self.is_valid()
+        data = getattr(self, "cleaned_data", {})
+        names = ("state", "language", "role", "search")
+        return {name: data[name] for name in names if data.get(name)}
+
+    @property
+    def cursor(self) -> int:
+        """The id after which the page starts."""
+        self.is_valid()
+        return self.cleaned_data.get("after") or 0

@@ -1,0 +1,21 @@
+"""Loads the demonstration site."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.utils import timezone
+
+from alttext.project.demo import content
+
+
+class Command(BaseCommand):
+    help = "Create the pages, pictures and accounts of the demonstration site that are missing."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        made = content.load(at=timezone.now())
+        self.stdout.write(
+            f"Demonstration site: {made.articles} new pages, {made.illustrations} new illustrations,"
+            f" {made.files} files written, {made.accounts} new accounts."
+        )

@@ -1,0 +1,81 @@
+"""What the rules look for, by language: placeholders, openings, talk about the text itself. Patterns only, no logic."""
+
+from __future__ import annotations
+
+import re
+
+# "" is for every language; English is looked at in every language too, as file managers and tools write it
+PLACEHOLDERS = {
+    "": "img; alt; alt text; alternative text; n/a; na; tbd; todo; xxx; spacer; null; undefined; none; default;"
+    "untitled",
+    "en": "image; photo; photograph; picture; pic; graphic; icon; logo; figure; illustration; drawing; screenshot;"
+    "thumbnail; banner; avatar; placeholder; description; caption; diagram; chart; map; button; link; photo of;"
+    "image of; picture of",
+    "de": "bild; foto; fotografie; grafik; abbildung; symbol; zeichnung; bildschirmfoto; platzhalter; beschreibung;"
+    "diagramm; karte; schaltfläche; unbenannt; ohne titel; bild von; foto von",
+    "fr": "image; photo; photographie; dessin; graphique; icône; illustration; figure; capture d'écran; vignette;"
+    "sans titre",
+    "es": "imagen; foto; fotografía; dibujo; gráfico; icono; ilustración; figura; captura de pantalla; miniatura;"
+    "sin título",
+    "pl": "obraz; obrazek; zdjęcie; fotografia; rysunek; ikona; grafika; ilustracja; wykres; mapa; zrzut ekranu;"
+    "bez tytułu",
+    "it": "immagine; foto; fotografia; disegno; grafico; icona; illustrazione; figura; schermata; senza titolo",
+    "nl": "afbeelding; foto; plaatje; tekening; grafiek; pictogram; illustratie; figuur; schermafbeelding; naamloos",
+    "pt": "imagem; foto; fotografia; desenho; gráfico; ícone; ilustração; figura; captura de tela; sem título",
+}
+
+# group 1 is the medium; "screenshot", "map" and "painting" are left out: texts judged good begin so
+PREFIXES = {
+    "en": r"(?:(?:this|here) is |this shows )?(?:an?|the)? ?(image|photo(?:graph)?|picture|pic|graphic|icon)"
+    r" (?:of|showing|shows)",
+    "de": r"(?:ein|eine|das|die)? ?(bild|foto|fotografie|grafik|abbildung|symbol)"
+    r" (?:von|vom|eines|einer|des|der|mit|zeigt)",
+    "fr": r"(?:une?|la|le|l['’])? ?(image|photo(?:graphie)?|illustration|icône)"
+    r" (?:de|du|des|d['’]|montrant|qui montre)",
+    "es": r"(?:una?|la|el)? ?(imagen|foto(?:grafía)?|icono) (?:de|del|que muestra)",
+    "pl": r"(obraz(?:ek)?|zdjęcie|fotografia|ikona|grafika) (?:przedstawia\w*|pokazuj\w*|z)",
+    "it": r"(?:una?|la|l['’])? ?(immagine|foto(?:grafia)?|icona) (?:di|del|della|che mostra)",
+    "nl": r"(?:een|de)? ?(afbeelding|foto|plaatje|pictogram) (?:van|met)",
+    "pt": r"(?:uma?|a|o)? ?(imagem|foto(?:grafia)?|ícone) (?:de|do|da|que mostra)",
+}
+
+META_START = (
+    r"i(?:['’]?| a)m sorry,? (?:but )?i",
+    r"i (?:can['’]?t|cannot|can not|am unable to) (?:see|view|describe|help|assist|provide|identify)",
+    r"as an ai\b",
+    r"(?:sure|certainly|of course)[,!:] (?:here|this)",
+    r"here(?:['’]s| is| are) (?:an?|the|your|some) (?:\w+ )?(?:alt|caption|description|alternative)",
+    r"(?:alt(?:ernative)?[ -]?text|caption|description):",
+    r"ai[- ]generated",
+    r"(?:es )?tut mir leid|leider kann ich|als ki\b|hier ist (?:ein|der|die) (?:alt|bild)|alternativtext:",
+    r"(?:je suis )?désolée?, (?:mais )?je|en tant qu['’]ia\b|voici (?:un|le) texte|texte alternatif ?:",
+    r"lo siento, (?:pero )?no puedo|como (?:modelo de )?ia\b|aquí (?:está|tienes) (?:un|el|la) (?:texto|descripción)",
+    r"texto alternativo:",
+    r"przepraszam, (?:ale )?nie mogę|jako (?:model )?ai\b|tekst alternatywny:",
+)
+META_END = (
+    r"ai[- ]generated",
+    r"generated (?:by|with) (?:an? )?ai",
+    r"ki-generiert|von (?:einer )?ki erzeugt",
+    r"généré par (?:l['’]|une )?ia",
+    r"generado por (?:una )?ia",
+    r"wygenerowan\w+ przez (?:ai|si)",
+)
+
+# words that say nothing about where a link leads
+SMALL = (
+    "a an and at by for from go in of on or our read more the this to up us with www click here index "
+    "das dem den der des die ein eine für im in mit und von zu zum zur hier klicken mehr "
+    "au aux de des du en et la le les l un une pour plus el los las y con para por más do na po się z"
+)
+
+
+def placeholders(language: str) -> frozenset[str]:
+    """Casefolded texts that fit any image."""
+    lists = (PLACEHOLDERS.get(name, "") for name in {"", "en", language})
+    return frozenset(item.strip() for row in lists for item in row.split(";") if item.strip())
+
+
+def meta() -> re.Pattern[str]:
+    """Refusals and preambles at the start, disclosures at either end."""
+    return re.compile(rf"^(?:{'|'.join(META_START)})|[\s(\[-](?:{'|'.join(META_END)})[.)\]]*$", re.I)

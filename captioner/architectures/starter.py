@@ -1,0 +1,172 @@
+"""The starter: speaks only from evidence. Kind first, then things, words or a destination, and otherwise silence.
+
+Eyes see, the router picks a way to speak, the wording room says it, the gate lets it go or not. Each step is a pure
+function over plain values but for the eyes; nothing here generates a word that no evidence holds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from captioner import __version__
+from captioner.architectures import evidence, ways
+from captioner.architectures.ways import Draft, Silence
+from captioner.prepare import flags, images, pagewords, routing, safety
+from captioner.prepare.pagewords import PageWords
+from captioner.prepare.reading import Reading
+from captioner.prepare.routing import Route, Way
+from captioner.rooms.decode import wording
+from captioner.rooms.encode.eyes import Eyes
+from captioner.rooms.gate import verdict
+from captioner.rooms.gate.verdict import Thresholds
+from captioner.types import Abstention, Caption, CaptionRequest, Outcome, Reason, Role, Sight
+
+
+class Starter:
+    """A captioner without a language model: closed vocabulary, quoted words, reasons where evidence is missing."""
+
+    name = "starter"
+
+    def __init__(self, eyes: Any, thresholds: Thresholds | None = None) -> None:
+        """:param eyes: anything with `look(image, text=)` that gives a `Sight`, and `versions`."""
+        self.eyes = eyes
+        self.thresholds = thresholds or Thresholds()
+        self.versions: Mapping[str, str] = {
+            "captioner": self.name,
+            "package": __version__,
+            "wording": wording.VERSION,
+            "words": evidence.words_digest(),
+            "gate": self.thresholds.version(),
+            **{f"eyes.{part}": version for part, version in eyes.versions.items()},
+        }
+
+    @classmethod
+    def load(cls) -> Starter:
+        """:raises WeightsMissing: run `python -m captioner fetch starter`."""
+        return cls(Eyes.load())
+
+    def describe(self, requests: Sequence[CaptionRequest]) -> list[Outcome]:
+        """One outcome a request, in order."""
+        return [self._describe(request) for request in requests]
+
+    def _describe(self, request: CaptionRequest) -> Outcome:
+        context = request.context
+        page = pagewords.read(context)
+        visit = _Visit(request, page, flags.page_flags(context, page), self.versions)
+        if request.role is Role.DECORATIVE:
+            return visit.silent(Silence(Reason.DECLARED_DECORATIVE, "Declared decorative by a person; not looked at."))
+        if answer := self._from_link(visit):
+            return answer
+        if not visit.speaks and request.role not in (Role.TEXT, Role.FUNCTIONAL):
+            return visit.silent(ways.unspoken(context.language))
+        try:
+            picture = images.open_derivative(request.image)
+        except images.ImageUnreadable as error:
+            return visit.silent(Silence(Reason.IMAGE_REFUSED, str(error)))
+        visit.see(self.eyes.look(picture, text=True if request.role in (Role.TEXT, Role.FUNCTIONAL) else None))
+        return self._from_picture(visit)
+
+    def _from_link(self, visit: _Visit) -> Outcome | None:
+        """What the link alone answers; None where the picture must be looked at."""
+        role, context = visit.request.role, visit.request.context
+        if role is not Role.FUNCTIONAL and not (role is Role.UNKNOWN and (context.link_target or context.link_label)):
+            return None
+        answer = ways.destination(visit.page, context, speaks=visit.speaks)
+        return visit.answer(answer) if answer else None
+
+    def _from_picture(self, visit: _Visit) -> Outcome:
+        assert visit.sight is not None
+        if refusal := safety.refuse(visit.sight, visit.page):
+            return visit.silent(Silence(Reason.SAFETY_REFUSED, refusal.detail))
+        if visit.request.role is Role.FUNCTIONAL:
+            return visit.answer(ways.button_words(visit.reading))
+        if not visit.speaks:
+            return visit.answer(ways.bare_words(visit.reading))
+        visit.route = routing.choose(visit.sight, visit.request.role)
+        return visit.answer(self._speak(visit, visit.route))
+
+    def _speak(self, visit: _Visit, route: Route) -> Draft | Silence:
+        assert visit.sight is not None
+        language = visit.request.context.language
+        if route.way is Way.WORDS:
+            return ways.words(visit.reading, language)
+        if route.way is Way.GRAPHIC:
+            return ways.graphic(visit.sight, visit.reading, route, language)
+        if route.way is Way.SCREEN:
+            return ways.screen(visit.sight, visit.reading, route, language)
+        visit.look_up()
+        visit.seen = verdict.weigh(
+            visit.sight, evidence.VOCABULARY(), named=visit.named, strict=route.strict, thresholds=self.thresholds
+        )
+        return ways.things(visit.seen, visit.sight, visit.reading, visit.mentions, language)
+
+
+class _Visit:
+    """One request on its way through the rooms: what is known so far, and how an answer is put together."""
+
+    def __init__(
+        self, request: CaptionRequest, page: PageWords, page_flags: tuple[str, ...], versions: Mapping[str, str]
+    ) -> None:
+        self.request, self.page, self.flags, self.versions = request, page, page_flags, versions
+        self.speaks = wording.primary_language(request.context.language) in wording.LANGUAGES
+        self.sight: Sight | None = None
+        self.reading = Reading()
+        self.route: Route | None = None
+        self.seen = verdict.Seen()
+        self.named: frozenset[str] = frozenset()
+        self.mentions: dict[str, tuple[int, str]] = {}
+        self._started = self._looked = time.perf_counter()
+
+    def see(self, sight: Sight) -> None:
+        """Take in what the eyes gave."""
+        self.sight, self._looked = sight, time.perf_counter()
+        self.reading = ways.read(sight)
+        self.flags += flags.image_flags(sight.lines)
+
+    def look_up(self) -> None:
+        """Find the vocabulary on the page."""
+        book = wording.lexicon(self.request.context.language)
+        exact = pagewords.mentions(self.page, book.forms)
+        related = pagewords.mentions(self.page, book.related)
+        self.named = frozenset(exact)
+        self.mentions = {name: max(exact.get(name, (0, "")), related.get(name, (0, ""))) for name in {*exact, *related}}
+
+    def answer(self, said: Draft | Silence) -> Outcome:
+        """An outcome for `said`: a draft leaves only if the gate has no objection."""
+        if isinstance(said, Silence):
+            return self.silent(said)
+        frame = wording.lexicon(self.request.context.language).frame_words if self.speaks else frozenset()
+        page = PageWords() if said.from_page else self.page
+        found = verdict.objections(said.text, said.supports, frame, page, quoted=said.quoted)
+        if found:
+            reasons, details = zip(*found, strict=True)
+            return self.silent(Silence(reasons[0], " ".join(details)), withheld=said)
+        marks = flags.text_flags(said.text, self.page, from_page=said.from_page or bool(said.quoted))
+        return Caption(
+            self.request.request_id, said.text, **self._shared(said.supports, tuple(dict.fromkeys(self.flags + marks)))
+        )
+
+    def silent(self, silence: Silence, *, withheld: Draft | None = None) -> Outcome:
+        """An abstention that says which evidence was missing."""
+        supports = withheld.supports if withheld else ()
+        return Abstention(
+            self.request.request_id, silence.reason, detail=silence.detail, **self._shared(supports, self.flags)
+        )
+
+    def _shared(self, supports: Sequence[Any], marks: tuple[str, ...]) -> dict[str, Any]:
+        now = time.perf_counter()
+        return {
+            "language": self.request.context.language,
+            "evidence": {
+                "support": [dataclasses.asdict(support) for support in supports],
+                **evidence.gather(
+                    self.sight, self.seen, self.route, self.page, self.mentions, self.request.context.language
+                ),
+            },
+            "flags": marks,
+            "versions": self.versions,
+            "timings": {"look": self._looked - self._started, "write": now - self._looked},
+        }

@@ -1,0 +1,246 @@
+"""The starter's ways to speak: link, things, words, graphic, screen. Each gives a draft with its support, or silence.
+
+Pure functions over what was seen; the gate looks at every draft afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from captioner.architectures import evidence
+from captioner.prepare import destinations, pagewords, reading
+from captioner.prepare.pagewords import PageWords
+from captioner.prepare.reading import Reading
+from captioner.prepare.routing import Route
+from captioner.rooms.decode import wording
+from captioner.rooms.gate.verdict import Seen, Thing
+from captioner.types import Kind, PageContext, Reason, Sight, Support, TextLine
+
+MOST_THINGS = 3  # key fact first (T20); a fourth noun reads like keyword stuffing
+MOST_LABELS = 6
+BUTTON_GRAPHEMES = 60  # more words than this are no name of a destination
+SIGN_SURE = 0.95  # words on a photo: one false "8" was read where no text was
+SIGN_LETTERS = 4
+SIGN_GRAPHEMES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A text that may leave.
+
+    :ivar quoted: the words of the picture that it repeats.  :ivar from_page: it is meant to repeat the page.
+    """
+
+    text: str
+    supports: tuple[Support, ...]
+    quoted: str = ""
+    from_page: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """No text, and which evidence was missing."""
+
+    reason: Reason
+    detail: str
+
+
+def read(sight: Sight) -> Reading:
+    """The words of the picture that may be quoted."""
+    return reading.read(sight.lines)
+
+
+def unspoken(language: str) -> Silence:
+    """The page's language is none that the starter writes."""
+    spoken = ", ".join(wording.LANGUAGES)
+    return Silence(Reason.LANGUAGE_UNSUPPORTED, f"Cannot write {language or 'an unnamed language'}; only: {spoken}.")
+
+
+def destination(page: PageWords, context: PageContext, *, speaks: bool) -> Draft | Silence | None:
+    """Name where the link goes (T5). None where neither label nor address tells."""
+    if context.link_text_visible:
+        return Silence(
+            Reason.ALREADY_SAID, "The link shows words beside the image (H2). An empty alt may be right; you decide."
+        )
+    label = destinations.label_words(page.link_label)
+    if label and pagewords.graphemes(label) <= wording.SOFT_LIMIT:
+        return Draft(label, (Support(label, "link", 1.0, "label of the link"),), from_page=True)
+    if not speaks:
+        return None
+    if words := destinations.address_words(context.link_target):
+        return Draft(words, (Support(words, "link", 1.0, f"address {context.link_target[:200]}"),), from_page=True)
+    if destinations.is_front_page(context.link_target):
+        home = wording.lexicon(context.language).frames.home
+        return Draft(home, (Support(home, "link", 1.0, 'address "/" is the front page'),), from_page=True)
+    return None
+
+
+def button_words(words: Reading) -> Draft | Silence:
+    """The words on a button or logo, where the link itself tells nothing."""
+    if words.text and pagewords.graphemes(words.text) <= BUTTON_GRAPHEMES:
+        return Draft(words.text, _quoted_supports(words.sure), from_page=True)
+    return Silence(
+        Reason.OBJECT_UNSUPPORTED,
+        "No words for the destination: the link has no label, its address has no readable words, "
+        "and no short text was read in the picture. Name where the link goes or what it does.",
+    )
+
+
+def bare_words(words: Reading) -> Draft | Silence:
+    """The words read, as they are: the only answer in a language that the starter does not write."""
+    if not words.text:
+        return _nothing_read(words)
+    return Draft(words.text, _quoted_supports(words.sure), quoted=words.text)
+
+
+def words(words: Reading, language: str) -> Draft | Silence:
+    """Quote what was read (T7); a long page is named by its beginning (T11)."""
+    if not words.text:
+        return _nothing_read(words)
+    frames = wording.lexicon(language).frames
+    if pagewords.graphemes(words.text) <= wording.SOFT_LIMIT:
+        text = frames.text.format(wording.quote(words.text, language))
+        return Draft(text, _quoted_supports(words.sure), quoted=words.text)
+    first = wording.beginning(words.text)
+    return Draft(frames.page.format(wording.quote(first, language)), _quoted_supports(words.sure), quoted=words.text)
+
+
+def graphic(sight: Sight, words: Reading, route: Route, language: str) -> Draft | Silence:
+    """Short identity of a chart, diagram or map from title, axis words or labels; values never (T8)."""
+    frames = wording.lexicon(language).frames
+    name = wording.medium(route.medium, language)
+    kind = _kind_support(name, sight, route.medium)
+    title = reading.title(words.sure)
+    axes = reading.axes(words.sure, sight.width_px, sight.height_px) if route.medium is not Kind.MAP else ()
+    if title is not None:
+        text = frames.titled.format(wording.quote(title.text, language), medium=name)
+        if axes:
+            text = frames.axes.format(text, ", ".join(line.text for line in axes))
+        return Draft(text, (*kind, *_quoted_supports((title, *axes))), quoted=title.text)
+    if len(axes) == 2:
+        text = frames.axes_only.format(", ".join(line.text for line in axes), medium=name)
+        return Draft(text, (*kind, *_quoted_supports(axes)))
+    labels = _labels(words.sure)
+    if route.medium in (Kind.DIAGRAM, Kind.MAP) and len(labels) >= 2:
+        text = frames.labels.format(wording.quotes((line.text for line in labels), language), medium=name)
+        return Draft(text, (*kind, *_quoted_supports(labels)))
+    if any(any(letter.isdigit() for letter in line.text) for line in (*words.sure, *words.unsure)):
+        return Silence(
+            Reason.VALUE_UNVERIFIED,
+            "No title or axis words were read surely; values are never read off a chart. Give its point and its data.",
+        )
+    return Silence(
+        Reason.TEXT_UNVERIFIED, f"No title, axis words or labels were read surely.{_doubtful(words)} Say what it shows."
+    )
+
+
+def screen(sight: Sight, words: Reading, route: Route, language: str) -> Draft | Silence:
+    """A screenshot by the words at its top."""
+    if not words.sure:
+        return _nothing_read(words)
+    frames = wording.lexicon(language).frames
+    name = wording.medium(route.medium, language)
+    kind = _kind_support(name, sight, route.medium)
+    first = wording.beginning(words.sure[0].text)
+    return Draft(
+        frames.screen.format(wording.quote(first, language), medium=name),
+        (*kind, *_quoted_supports(words.sure[:1])),
+        quoted=words.text,
+    )
+
+
+def things(
+    seen: Seen, sight: Sight, words: Reading, mentions: Mapping[str, tuple[int, str]], language: str
+) -> Draft | Silence:
+    """Name what was seen; what the page mentions comes first."""
+    said = _said(seen.sure, mentions, language)
+    if not said:
+        return Silence(Reason.OBJECT_UNSUPPORTED, _missing_evidence(seen, sight, words))
+    text = wording.listing(list(said), language)
+    supports = [Support(phrase, thing.source, round(thing.score, 4), thing.detail) for phrase, thing in said.items()]
+    sign = _sign(words)
+    if sign:
+        quoted = " ".join(line.text for line in sign)
+        text = wording.lexicon(language).frames.beside.format(text, wording.quote(quoted, language))
+        supports += _quoted_supports(sign)
+    return Draft(text, tuple(supports))
+
+
+def _said(sure: Sequence[Thing], mentions: Mapping[str, tuple[int, str]], language: str) -> dict[str, Thing]:
+    """Noun phrases in the order of saying them, each with its thing."""
+    tree = evidence.VOCABULARY()
+
+    def weight(thing: Thing) -> int:
+        return max((mentions[name][0] for name in tree.wider(thing.concept) if name in mentions), default=0)
+
+    phrases: dict[str, Thing] = {}
+    for thing in sorted(sure, key=lambda thing: (-weight(thing), -thing.prominence)):
+        phrase = _phrase(thing, language)
+        if phrase is not None:
+            phrases.setdefault(phrase, thing)
+    return dict(list(phrases.items())[:MOST_THINGS])
+
+
+def _phrase(thing: Thing, language: str) -> str | None:
+    """The narrowest word that the language has for `thing`; the plural is always of what the boxes show."""
+    book, tree = wording.lexicon(language), evidence.VOCABULARY()
+    if thing.many:
+        return book.say(thing.plural_of, many=True)
+    waiting = [thing.concept]
+    while waiting:
+        name = waiting.pop(0)
+        if phrase := book.say(name):
+            return phrase
+        waiting += tree.concepts[name].broader
+    return None
+
+
+def _sign(words: Reading) -> tuple[TextLine, ...]:
+    """Words on a photo that are sure, long enough and few; empty where a longer text should be read by a person."""
+    lines = tuple(
+        line
+        for line in words.sure
+        if line.confidence >= SIGN_SURE and len(reading.LETTER.findall(line.text)) >= SIGN_LETTERS
+    )
+    return lines if pagewords.graphemes(" ".join(line.text for line in lines)) <= SIGN_GRAPHEMES else ()
+
+
+def _labels(sure: Sequence[TextLine]) -> tuple[TextLine, ...]:
+    """The first labels of a diagram, each once, without numbers."""
+    seen: dict[str, TextLine] = {}
+    for line in sure:
+        if line.confidence >= reading.SURE_TITLE and not any(letter.isdigit() for letter in line.text):
+            seen.setdefault(line.text.casefold(), line)
+    return tuple(seen.values())[:MOST_LABELS]
+
+
+def _quoted_supports(lines: Sequence[TextLine]) -> tuple[Support, ...]:
+    return tuple(Support(line.text, "ocr", round(line.confidence, 4)) for line in lines)
+
+
+def _kind_support(name: str, sight: Sight, kind: Kind | None) -> tuple[Support, ...]:
+    return (Support(name, "kind", round(sight.kinds.get(kind, 0.0), 4)),) if kind is not None else ()
+
+
+def _nothing_read(words: Reading) -> Silence:
+    return Silence(Reason.TEXT_UNVERIFIED, f"No words were read surely enough to be quoted.{_doubtful(words)}")
+
+
+def _doubtful(words: Reading) -> str:
+    if not words.unsure:
+        return ""
+    return (
+        " Read, but not surely: " + ", ".join(f"“{line.text}” {line.confidence:.2f}" for line in words.unsure[:3]) + "."
+    )
+
+
+def _missing_evidence(seen: Seen, sight: Sight, words: Reading) -> str:
+    kind = f"Kind {sight.kind} {max(sight.kinds.values()):.2f}. " if sight.kinds else "Kind not decided. "
+    if seen.unsure:
+        best = ", ".join(f"{thing.concept} {thing.score:.2f} ({thing.source})" for thing in seen.unsure[:3])
+        found = f"Nothing was seen surely enough to be named; not sure: {best}."
+    else:
+        found = "Nothing was seen that has a name here."
+    absent = f" Not installed: {', '.join(sight.missing)}." if sight.missing else ""
+    return kind + found + _doubtful(words) + absent

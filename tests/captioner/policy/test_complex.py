@@ -1,0 +1,61 @@
+"""Charts, diagrams and maps: a short identity from sure words, values never (T8)."""
+
+import pytest
+
+from captioner.types import Box, Reason, Role, TextLine
+from tests.captioner.policy.sights import ask, line, sight
+
+TITLE = line("Visitors per month", top=0.03)
+BOTTOM = line("Month", top=0.92, left=0.45, right=0.55)
+SIDE = TextLine("Visitors", 0.97, Box(0.01, 0.3, 0.05, 0.6))
+TICKS = [line(str(value), top=0.2 + value / 100, left=0.08, right=0.12) for value in (10, 20, 40)]
+LABELS = [
+    line(text, top=0.2 + 0.1 * i, left=0.1 * i, right=0.1 * i + 0.15)
+    for i, text in enumerate(["Nucleus", "Wall", "Pore"])
+]
+
+SAYS = [
+    ("title and axes", sight("chart", lines=[TITLE, BOTTOM, SIDE, *TICKS]), {}, "Chart titled “Visitors per month”; axes: Month, Visitors"),
+    ("title alone", sight("chart", lines=[TITLE, *TICKS]), {}, "Chart titled “Visitors per month”"),
+    ("both axes alone", sight("chart", lines=[BOTTOM, SIDE, *TICKS]), {}, "Chart with axes: Month, Visitors"),
+    ("German", sight("chart", lines=[TITLE, *TICKS]), {"language": "de"}, "Diagramm mit dem Titel „Visitors per month“"),
+    ("labels of a diagram", sight("diagram", lines=LABELS), {}, "Diagram with labels: “Nucleus”, “Wall”, “Pore”"),
+    ("labels of a map", sight("map", lines=LABELS[:2]), {}, "Map with labels: “Nucleus”, “Wall”"),
+    ("a kind that is not sure is not said", sight("chart", lines=[TITLE, *TICKS], sure=0.55), {}, "Graphic titled “Visitors per month”"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "page", "expected"), [case[1:] for case in SAYS], ids=[case[0] for case in SAYS])
+def test_it_identifies(given, page, expected):
+    assert ask(given, **page).text == expected
+
+
+def test_the_role_complex_wins_over_the_guessed_kind():
+    assert ask(sight("photo", lines=[TITLE, *TICKS]), Role.COMPLEX).text == "Graphic titled “Visitors per month”"
+
+
+SILENT = [
+    ("only values", sight("chart", lines=TICKS), Reason.VALUE_UNVERIFIED, "values are never read"),
+    ("nothing read", sight("chart"), Reason.TEXT_UNVERIFIED, "No title"),
+    ("a doubtful title", sight("chart", lines=[line("Visitors per month", 0.8)]), Reason.TEXT_UNVERIFIED, "0.80"),
+    ("one axis alone", sight("chart", lines=[BOTTOM]), Reason.TEXT_UNVERIFIED, "No title"),
+    ("one label of a diagram", sight("diagram", lines=[line("Pore", top=0.5)]), Reason.TEXT_UNVERIFIED, "labels"),
+]
+
+
+@pytest.mark.parametrize(("given", "reason", "words"), [case[1:] for case in SILENT], ids=[case[0] for case in SILENT])
+def test_it_stays_silent(given, reason, words):
+    outcome = ask(given)
+    assert (outcome.text, outcome.reasons) == (None, (reason,))
+    assert words in outcome.detail
+
+
+@pytest.mark.parametrize("kind", ["chart", "diagram", "map"])
+def test_no_value_that_was_read_gets_into_a_text(kind):
+    outcome = ask(sight(kind, lines=[TITLE, *TICKS, *LABELS]))
+    assert not any(letter.isdigit() for letter in outcome.text)
+
+
+def test_a_title_that_stands_beside_the_chart_is_not_repeated():
+    outcome = ask(sight("chart", lines=[TITLE, *TICKS]), caption="Visitors per month, 2024")
+    assert outcome.reasons == (Reason.ALREADY_SAID,)
