@@ -1,5 +1,25 @@
 """One line per view and API route."""
 
+from django.urls import path
+
+from alttext.views import acts, placement, queue
 
 app_name = "alttext"
-urlpatterns: list = []
+urlpatterns: list = [
+    path("", queue.show, name="home"),
+    path("queue/", queue.show, name="queue"),
+    path("keys/", queue.keys, name="keys"),
+    path("find/<str:adapter>/<path:key>/", placement.find, name="find"),
+    path("placement/<int:placement_id>/", placement.show, name="placement"),
+    path("placement/<int:placement_id>/suggestion/", placement.suggestion, name="suggestion"),
+    path("placement/<int:placement_id>/check/", placement.check, name="check"),
+    path("placement/<int:placement_id>/save/", acts.save, name="save"),
+    path("placement/<int:placement_id>/reject/", acts.reject, name="reject"),
+    path("placement/<int:placement_id>/decorative/", acts.decorative, name="decorative"),
+    path("placement/<int:placement_id>/undo/", acts.undo, name="undo"),
+    path("placement/<int:placement_id>/request/", acts.ask, name="request"),
+    path("placement/<int:placement_id>/role/", acts.role, name="role"),
+    # dashboards: path("dashboards/", dashboards.show, name="dashboards"),
+    # dashboards: path("dashboards/edits.csv", dashboards.edits_csv, name="edits-csv"),
+    # api: path("api/", include("alttext.api")),
+]

@@ -1,5 +1,7 @@
 """The REST API: routes. The same operations and permissions as the pages; no rule of its own."""
 
+from typing import Any
+
 from django.urls import path, re_path
 from rest_framework.routers import SimpleRouter
 
@@ -11,7 +13,7 @@ router.register("suggestions", views.SuggestionViews, basename="api-suggestion")
 router.register("decisions", views.DecisionViews, basename="api-decision")
 router.register("jobs", views.JobViews, basename="api-job")
 
-every_verb = dict.fromkeys(["get", "post", "put", "patch", "delete"], "refuse")
+every_verb: dict[str, Any] = dict.fromkeys(["get", "post", "put", "patch", "delete"], "refuse")
 urlpatterns = [
     path("schema/", schema.SchemaView.as_view(), name="api-schema"),
     *router.urls,

@@ -116,7 +116,7 @@ def stale(error: decisions.Stale, *, placement: Mapping[str, Any], tag: str, typ
 def _of_framework(error: exceptions.APIException) -> Response:
     detail = error.detail
     if isinstance(detail, exceptions.ErrorDetail):
-        answer = _answer(error.status_code, detail.code, str(detail))
+        answer = _answer(error.status_code, str(detail.code), str(detail))
     else:  # a ValidationError; ours carry `errors` instead
         answer = _answer(error.status_code, "invalid", "Some values cannot be used.", errors=detail)
     if errors := getattr(error, "errors", None):

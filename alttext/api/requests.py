@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from django.db.models import QuerySet
 from rest_framework import exceptions, pagination, parsers, serializers, throttling
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -43,7 +42,8 @@ class Reads(throttling.UserRateThrottle):
     default = "600/min"  # a page that polls every two seconds makes 30
 
     def get_rate(self) -> str | None:
-        return (api_settings.DEFAULT_THROTTLE_RATES or {}).get(self.scope, self.default)
+        given: dict[str, str | None] = api_settings.DEFAULT_THROTTLE_RATES or {}
+        return given.get(self.scope, self.default)
 
 
 class Writes(Reads):
@@ -73,7 +73,7 @@ def checked_query(kind: type[serializers.Serializer], request: Request) -> dict[
 class ById(pagination.BasePagination):
     """Rows in id order after an id: nothing is skipped or shown twice when rows leave the list in between."""
 
-    def paginate_queryset(self, queryset: QuerySet, request: Request, view: Any = None) -> list:
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list:
         """:raises WrongQuery: `after` or `limit` cannot be used."""
         window = checked_query(Window, request)
         size = min(window.get("limit") or conf.get("PAGE_SIZE"), MAX_ROWS)

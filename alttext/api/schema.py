@@ -72,7 +72,11 @@ ETAG = OpenApiParameter(
     "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 201, 409, 412], description="for If-Match"
 )
 IF_MATCH = OpenApiParameter(
-    "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="ETag of what the author had on screen; required"
+    "If-Match",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    required=True,
+    description="ETag of what the author had on screen",
 )
 LOCATION = OpenApiParameter(
     "Location", OpenApiTypes.URI_REF, OpenApiParameter.HEADER, response=[202], description="where the job can be polled"

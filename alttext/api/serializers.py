@@ -69,7 +69,7 @@ class PlacementSerializer(serializers.ModelSerializer):
         source="shown_suggestion", read_only=True, allow_null=True, help_text="the newest, whatever became of it"
     )
     asset = AssetSerializer(read_only=True, allow_null=True)
-    context = ContextSerializer(source="snapshot", read_only=True, allow_null=True)
+    context = ContextSerializer(source="snapshot", read_only=True, allow_null=True)  # type: ignore[assignment]
 
     class Meta:
         model = Placement
@@ -140,7 +140,7 @@ class ProblemSerializer(serializers.Serializer):
 class InvalidSerializer(ProblemSerializer):
     """Values that cannot be used."""
 
-    errors = serializers.DictField(
+    errors = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()), required=False, help_text="sentences by field"
     )
     limit = serializers.IntegerField(required=False, help_text="code points that the site stores here")

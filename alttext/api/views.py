@@ -70,7 +70,7 @@ class PlacementViews(OurViews):
     def list(self, request: Request) -> Response:
         """Placements in id order, each with its newest suggestion."""
         wanted = requests.checked_query(serializers.PlacementQuery, request)
-        rows = self.paginate_queryset(queries.queue(user=request.user, **wanted))
+        rows: list[Any] = self.paginate_queryset(queries.queue(user=request.user, **wanted)) or []
         latest = {row.placement_id: row for row in queries.latest_suggestions([row.pk for row in rows])}
         for row in rows:
             row.shown_suggestion = latest.get(row.pk)

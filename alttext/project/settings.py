@@ -118,6 +118,7 @@ SPECTACULAR_SETTINGS = {"TITLE": "Alt-text workbench", "VERSION": "0.1.0", "SERV
 ALTTEXT = {
     "CAPTIONER": os.environ.get("ALTTEXT_CAPTIONER", "starter"),
     "WAKE": "celery" if os.environ.get("CELERY_BROKER_URL") else "",
+    "LEASE_SECONDS": float(os.environ.get("ALTTEXT_LEASE_SECONDS", "60")),
     "IMAGE_FIELDS": [
         {
             "model": "demo.Illustration",

@@ -135,14 +135,13 @@ def overview(
 def _states(rows: QuerySet[Suggestion], at: datetime) -> list[dict[str, Any]]:
     window_opened = at - timedelta(days=conf.get("WINDOW_DAYS"))
     groups = rows.order_by().values("state")
-    return list(
-        groups.annotate(
-            n=Count("pk"),
-            trivials=Count("pk", filter=Q(state=State.AS_IS, trivial=True)),
-            by_author=Count("pk", filter=Q(state=State.SUPERSEDED, superseded_by_author=True)),
-            open=Count("pk", filter=Q(state=State.PENDING, suggested_at__gte=window_opened)),
-        )
+    counted = groups.annotate(
+        n=Count("pk"),
+        trivials=Count("pk", filter=Q(state=State.AS_IS, trivial=True)),
+        by_author=Count("pk", filter=Q(state=State.SUPERSEDED, superseded_by_author=True)),
+        open=Count("pk", filter=Q(state=State.PENDING, suggested_at__gte=window_opened)),
     )
+    return [dict(row) for row in counted]
 
 
 def _abstentions(rows: QuerySet[Suggestion], abstained: int) -> tuple[CodeCount, ...]:

@@ -71,9 +71,14 @@ def edit_records(*, user: Any, cohort: Cohort) -> Iterator[EditRecord]:
     )
     for _, group in groupby(rows.iterator(chunk_size=2000), key=attrgetter("suggestion_id")):
         # acts after the window change no state, so they change no record, undoing ones included
-        acts = [row for row in group if row.at <= row.suggestion.suggested_at + window]
+        acts = [row for row in group if row.at <= _suggestion(row).suggested_at + window]
         if (saved := _last_saved(acts)) is not None:
-            yield _record(saved, saved.suggestion)
+            yield _record(saved, _suggestion(saved))
+
+
+def _suggestion(act: Decision) -> Suggestion:
+    assert act.suggestion is not None, "the query asks for acts on suggestions only"
+    return act.suggestion
 
 
 def _last_saved(acts: list[Decision]) -> Decision | None:

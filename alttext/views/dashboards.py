@@ -6,14 +6,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
-from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.views.decorators.http import require_safe
 
 from alttext import conf, exports, permissions, reports
 from alttext.views.respond import respond
+from alttext.views.security import workbench
 
 PERIODS = {"28": "Last 28 days", "90": "Last 90 days", "365": "Last 365 days", "all": "All time"}
 PAGE = "alttext/dashboards.html"
@@ -61,11 +62,12 @@ class Selection(forms.Form):
         return ", ".join(chosen)
 
 
+@workbench
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
     """The figures of the chosen suggestions, all authors together."""
-    if (refusal := _refusal(request)) is not None:
-        return refusal
+    if not permissions.may_see_dashboards(request.user):
+        return respond(request, PAGE, {"refused": True}, status=403)
     form = Selection(request.GET)
     if not form.is_valid():
         return respond(request, PAGE, {"form": form}, status=422)
@@ -80,13 +82,14 @@ def show(request: HttpRequest) -> HttpResponse:
     return respond(request, PAGE, context)
 
 
+@workbench
 @require_safe
-def edits_csv(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+def edits_csv(request: HttpRequest) -> HttpResponseBase:
     """The kept texts of the chosen suggestions, one row each; who wrote them only as a key, and only from few authors
     up: see `exports.edit_rows`.
     """
-    if (refusal := _refusal(request)) is not None:
-        return refusal
+    if not permissions.may_see_dashboards(request.user):
+        return respond(request, PAGE, {"refused": True}, status=403)
     form = Selection(request.GET)
     if not form.is_valid():
         return respond(request, PAGE, {"form": form}, status=422)
@@ -101,16 +104,11 @@ def edits_csv(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
     return StreamingHttpResponse(
         exports.csv_lines(exports.EDIT_COLUMNS, rows),
         content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": 'attachment; filename="alttext-edits.csv"', "X-Content-Type-Options": "nosniff"},
+        headers={
+            "Content-Disposition": 'attachment; filename="alttext-edits.csv"',
+            "X-Content-Type-Options": "nosniff",
+        },
     )
-
-
-def _refusal(request: HttpRequest) -> HttpResponse | None:
-    if not request.user.is_authenticated:
-        return redirect_to_login(request.get_full_path())
-    if not permissions.may_see_dashboards(request.user):
-        return respond(request, PAGE, {"refused": True}, status=403)
-    return None
 
 
 def _overview(request: HttpRequest, cohort: reports.Cohort) -> reports.Overview:

@@ -23,12 +23,12 @@ NEVER_FILES = ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
-def serve(memory_bytes: int, parent_id: int) -> None:
+def serve(memory_bytes: int, threads: int, parent_id: int) -> None:
     """Answer requests on standard input until it ends."""
     replies = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)  # a decoder that prints must not be taken for an answer
-    confine(memory_bytes, parent_id)
+    confine(memory_bytes, threads, parent_id)
     wire.write(replies, {"state": "ready"})
     while (request := wire.read(0)) is not None:
         header, (data,) = request
@@ -55,20 +55,17 @@ def _answer(data: bytes, header: dict[str, Any], limits: Limits) -> tuple[Intake
         return Intake(REJECT, "corrupt", explain("corrupt", limits), evidence={"error": type(error).__name__}), False
 
 
-def confine(memory_bytes: int, parent_id: int) -> None:
+def confine(memory_bytes: int, threads: int, parent_id: int) -> None:
     """Take away memory beyond the ceiling, files to write, processes, sockets, and life after the parent.
 
     RLIMIT_AS does not bind on macOS and RLIMIT_NPROC not for root; the audit hook stops Python code for everybody.
+    RLIMIT_NPROC counts threads too, all of the user's, so it can only be set where none is needed.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which closes our input
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process even inside a long C call
     _die_with(parent_id)
-    for limit, value in (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_NPROC, 0),
-        (resource.RLIMIT_AS, memory_bytes),
-    ):
+    ceilings = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: 0, resource.RLIMIT_AS: memory_bytes}
+    for limit, value in (ceilings if threads else ceilings | {resource.RLIMIT_NPROC: 0}).items():
         with suppress(ValueError, OSError):  # not known here, or a lower one is already in force
             resource.setrlimit(limit, (value, value))
     sys.addaudithook(_refuse)

@@ -50,7 +50,9 @@ URL_FORM = re.compile(
     r"\b(?:https?://|www\.)\S+|\b[a-z0-9-]+\.(?:com|org|net|de|eu|io|gov|edu|info|app|dev|uk|fr|es|pl)\b(?:/\S*)?", re.I
 )
 EMAIL_FORM = re.compile(r"[\w.+-]+@[\w-]+\.\w+")
-PHONE_FORM = re.compile(r"(?<![\w.])(?:\+|00)?(?:\(?\d{2,5}\)?[ /.-]?){2,}\d{2,}(?![\w])")
+PHONE_FORM = re.compile(  # an international or trunk prefix, or at least three groups: no year range, no price
+    r"(?<![\w.])(?:(?:\+|00)\d{1,3}[ /.-]?|\(?0\d{1,5}\)?[ /.-]?|\(\d{3}\) ?|\d{3}[ .-]\d{3}[ .-])\d{2,}(?:[ .-]?\d{2,})*(?!\w)"
+)
 
 
 def fold(text: str) -> str:

@@ -42,9 +42,11 @@ STRINGS = [  # suggestion, final, d, d_norm, trivial
 ]
 
 # letters, marks, joiners, stops and spaces that the definitions treat differently, and anything else
-PIECES = st.sampled_from([*"ab .。।۔?!…", "e\u0301", NBSP, "\t", "\n", ZWSP, ZWNJ, ZWJ, BOM, "\u202e", "\u2066", GIRL, "🇩", "🇪"])
+PIECES = st.sampled_from(
+    [*"ab .。।۔?!…", "e\u0301", NBSP, "\t", "\n", ZWSP, ZWNJ, ZWJ, BOM, "\u202e", "\u2066", GIRL, "🇩", "🇪"]
+)
 TEXTS = st.one_of(st.text(max_size=12), st.lists(PIECES, max_size=10).map("".join))
-thorough = settings(max_examples=300, deadline=None, derandomize=True)
+thorough = settings(max_examples=150, deadline=None, derandomize=True)
 
 
 @pytest.mark.parametrize(("suggested", "final", "distance", "norm", "trivial"), STRINGS)
@@ -77,10 +79,12 @@ def test_the_outcome_follows_from_distance_and_clearing(suggested, final, cleare
     assert edits.measure(suggested, final, cleared=cleared).outcome == outcome
 
 
-@pytest.mark.parametrize("final", ["A dog ..", "A dog..", "A dog. .", "..", "A dog.。"])
-def test_two_stops_at_the_end_stay(final):
-    kept = edits.comparable(final)
-    assert kept == "A dog." if final == "A dog. ." else kept == final
+@pytest.mark.parametrize(
+    ("final", "kept"),
+    [("A dog..", "A dog.."), ("A dog ..", "A dog .."), ("..", ".."), ("A dog.。", "A dog.。"), ("A dog. .", "A dog.")],
+)
+def test_a_stop_beside_another_stays(final, kept):
+    assert edits.comparable(final) == kept
 
 
 def test_one_stop_goes_in_each_of_the_four_scripts_and_only_once():
@@ -105,7 +109,11 @@ def test_words_are_counted_where_words_are_written_apart():
 
 
 def test_kinds_of_steps_are_told_apart():
-    grown, shrunk, other = edits.measure("A dog", "A dogs"), edits.measure("A dogs", "A dog"), edits.measure("dog", "dig")
+    grown, shrunk, other = (
+        edits.measure("A dog", "A dogs"),
+        edits.measure("A dogs", "A dog"),
+        edits.measure("dog", "dig"),
+    )
     assert (grown.insertions, grown.deletions, grown.substitutions) == (1, 0, 0)
     assert (shrunk.insertions, shrunk.deletions, shrunk.substitutions) == (0, 1, 0)
     assert (other.insertions, other.deletions, other.substitutions) == (0, 0, 1)

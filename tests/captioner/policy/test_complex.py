@@ -1,5 +1,7 @@
 """Charts, diagrams and maps: a short identity from sure words, values never (T8)."""
 
+# ruff: noqa: E501  (a case a line)
+
 import pytest
 
 from captioner.types import Box, Reason, Role, TextLine

@@ -1,5 +1,7 @@
 """Photos and art: things are named from evidence alone, in the order that the page gives them."""
 
+# ruff: noqa: E501  (a case a line)
+
 import json
 
 import pytest

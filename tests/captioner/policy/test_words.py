@@ -1,5 +1,7 @@
 """Pictures of words, and screenshots: what was read surely is quoted, the rest is left to a person."""
 
+# ruff: noqa: E501  (a case a line)
+
 import pytest
 
 from captioner.prepare import pagewords

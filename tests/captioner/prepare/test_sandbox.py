@@ -17,7 +17,7 @@ import psutil
 import pytest
 from PIL import Image
 
-from captioner.prepare import images, sandbox
+from captioner.prepare import cell, images, sandbox
 from captioner.types import CaptionerUnavailable
 from tests.captioner.prepare.pictures import encoded, png, scene
 
@@ -97,6 +97,18 @@ def test_a_child_killed_between_two_files_is_replaced_unnoticed(fresh_sandbox):
     assert child not in fresh_sandbox()
 
 
+def test_a_request_with_other_ceilings_gets_a_child_of_its_own(fresh_sandbox):
+    images.take_in(JPEG)
+    [first] = fresh_sandbox()
+    images.take_in(JPEG, limits=dataclasses.replace(images.EMBEDDED, memory_bytes=1 << 29))
+    [second] = fresh_sandbox()
+    images.take_in(JPEG, limits=dataclasses.replace(images.EMBEDDED, memory_bytes=1 << 29, heic=True))
+    [third] = fresh_sandbox()
+    assert len({first.pid, second.pid, third.pid}) == 3
+    if LINUX:
+        assert third.rlimit(psutil.RLIMIT_AS) == (1 << 29, 1 << 29)
+
+
 def test_a_child_is_replaced_after_its_share_of_files(fresh_sandbox, monkeypatch):
     monkeypatch.setattr(sandbox, "FILES_EACH", 2)
     seen = []
@@ -113,10 +125,11 @@ MISBEHAVIOUR = {
     "exit": "os._exit(0)",
     "no message": "os.write(1, b'hello, this is no message at all'); time.sleep(60)",
     "no JSON": "os.write(1, (4).to_bytes(4, 'big') + b'oops'); time.sleep(60)",
-    "another verdict": "wire.write(1, {'intake': {'outcome': 'ACCEPT', 'code': 'blank', 'flags': [], 'words': ''}}, b'', b'')",
+    "another verdict": "told = {'outcome': 'ACCEPT', 'code': 'blank', 'flags': [], 'words': ''}; "
+    "wire.write(1, {'intake': told}, b'', b'')",
     "no pictures": "wire.write(1, {'intake': {'outcome': 'ACCEPT', 'flags': [], 'words': ''}})",
     "endless picture": "os.write(1, wire.pack({'state': 'done'}, bytes(1 << 25))); time.sleep(60)",
-    "negative length": "os.write(1, (12).to_bytes(4, 'big') + b'{\"parts\":[-1]}'[:12]); time.sleep(60)",
+    "negative length": "os.write(1, (14).to_bytes(4, 'big') + b'{\"parts\":[-1]}'); time.sleep(60)",
 }
 
 
@@ -135,10 +148,10 @@ def impostor(monkeypatch, fresh_sandbox):
         """)
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
 
-        def start(memory_bytes: int) -> subprocess.Popen[bytes]:
+        def start(kind: cell.Kind) -> subprocess.Popen[bytes]:
             return subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, bufsize=0, **pipes)
 
-        monkeypatch.setattr(sandbox, "_start", start)
+        monkeypatch.setattr(cell, "start", start)
 
     yield replace
     monkeypatch.undo()
@@ -153,10 +166,10 @@ def test_a_child_that_crashes_or_answers_nonsense_means_a_refusal(impostor, fres
 
 
 def test_a_child_that_never_gets_ready_is_no_fault_of_the_file(monkeypatch, fresh_sandbox):
-    monkeypatch.setattr(sandbox, "_interpreter", lambda: "/bin/false")
+    monkeypatch.setattr(cell, "interpreter", lambda: "/bin/false")
     with pytest.raises(CaptionerUnavailable):
         images.take_in(JPEG)
-    monkeypatch.setattr(sandbox, "_interpreter", lambda: "/no/such/python")
+    monkeypatch.setattr(cell, "interpreter", lambda: "/no/such/python")
     with pytest.raises(CaptionerUnavailable):
         images.take_in(JPEG)
     monkeypatch.undo()
@@ -199,7 +212,7 @@ def test_a_child_outlives_the_thread_that_first_needed_it(fresh_sandbox):
 
 
 def test_an_interrupted_caller_leaves_no_answer_for_the_next_one(impostor, fresh_sandbox, monkeypatch):
-    monkeypatch.setattr(sandbox.Child, "receive", _interrupted_once(sandbox.Child.receive))
+    monkeypatch.setattr(cell.Child, "receive", _interrupted_once(cell.Child.receive))
     with pytest.raises(KeyboardInterrupt):
         images.take_in(JPEG)
     assert fresh_sandbox() == []
@@ -279,7 +292,7 @@ def test_a_confined_process_may_not(deed):
     script = textwrap.dedent(f"""
         import os, socket, subprocess
         from captioner.prepare import child
-        child.confine(1 << 30, os.getppid())
+        child.confine(1 << 30, 0, os.getppid())
         try:
             {FORBIDDEN[deed]}
         except OSError as error:
@@ -301,7 +314,7 @@ def test_every_format_decodes_where_not_even_a_thread_may_be_started():
         if os.getuid() == 0:
             os.setgid(65534)
             os.setuid(65534)
-        child.confine(1 << 30, os.getppid())
+        child.confine(1 << 30, 0, os.getppid())
         print([decoding.look_at(data, name, (), EMBEDDED).words for name, data in {files!r}])
     """)
     told = subprocess.run(

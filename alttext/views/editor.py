@@ -1,0 +1,141 @@
+"""What the editor shows of one placement, as a plain dict for its template. Reads only."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+
+from alttext import edits, forms, queries, roles, rules, wording
+from alttext.models import ContextSnapshot, Decision, Placement, Suggestion
+from alttext.operations import decisions
+
+HISTORY = 20  # decisions shown; all of them are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Somebody or something was faster: what stands there now, and what the author had seen.
+
+    :ivar kind: "text", "words" or "image".
+    """
+
+    kind: str
+    message: str
+    decision: Decision | None = None
+    words_before: ContextSnapshot | None = None
+    typed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An act that was just recorded."""
+
+    heading: str
+    detail: str = ""
+    offer_next: bool = True
+
+
+def context(
+    request: HttpRequest,
+    placement: Placement,
+    *,
+    typed: str | None = None,
+    problem: str = "",
+    done: Done | None = None,
+    conflict: Conflict | None = None,
+    asked: bool = False,
+) -> dict[str, Any]:
+    """Everything the editor's template names.
+
+    :param typed: what the author has in the box; None: the current text, or else the pending suggestion.
+    :param problem: why nothing was saved, in a sentence.
+    """
+    suggestion = queries.suggestion_of(placement)
+    text = initial_text(placement, suggestion) if typed is None else typed
+    elsewhere = queries.elsewhere(placement, user=request.user)
+    return {
+        "placement": placement,
+        "snapshot": placement.snapshot,
+        "position": queries.position(placement),
+        "text": text,
+        "problem": problem,
+        "done": done,
+        "conflict": conflict,
+        "asked": asked,
+        "seen": decisions.seen(placement, _countable(suggestion)),
+        "key": uuid.uuid4(),
+        "history": list(queries.history(placement)[:HISTORY]),
+        "may_undo": queries.may_undo(placement),
+        "elsewhere": elsewhere,
+        "following": queries.following(user=request.user, after=placement.pk),
+        "roles": [(role.value, roles.LABELS[role]) for role in forms.CHOOSABLE],
+        "help": wording.role_help(placement.role),
+        "image_urls": [placement.image_url, *(other.image_url for other in elsewhere)],
+        "arrived": "arrived" in request.GET,
+        **suggestion_context(placement, suggestion),
+        **text_context(placement, text),
+    }
+
+
+def suggestion_context(placement: Placement, suggestion: Suggestion | None) -> dict[str, Any]:
+    """The part that changes while an author waits."""
+    return {
+        "placement": placement,
+        "suggestion": suggestion,
+        "waiting": placement.state == Placement.State.WAITING,
+        "countable": _countable(suggestion),
+        "evidence": wording.evidence(suggestion.evidence) if suggestion else wording.Evidence(),
+    }
+
+
+def text_context(placement: Placement, text: str) -> dict[str, Any]:
+    """The part that changes while an author types."""
+    return {
+        "placement": placement,
+        "count": len(edits.graphemes(text)),
+        "findings": rules.check(subject(placement, text)),
+        "aim": rules.AIM,
+    }
+
+
+def initial_text(placement: Placement, suggestion: Suggestion | None) -> str:
+    """What the box starts with: the text in force, else what is offered."""
+    if placement.current_alt:
+        return placement.current_alt
+    pending = suggestion is not None and suggestion.state == Suggestion.State.PENDING
+    return (suggestion.text or "") if suggestion and pending and not placement.decorative else ""
+
+
+def is_unsaved(placement: Placement, typed: str) -> bool:
+    """Whether the box holds words of the author's own that are stored nowhere yet."""
+    if not typed.strip() or typed == placement.current_alt:
+        return False
+    return not placement.suggestions.filter(text=typed).exists()
+
+
+def subject(placement: Placement, text: str) -> rules.Subject:
+    """What the lint rules get to know."""
+    words = placement.snapshot or ContextSnapshot()
+    beside = [words.caption, *words.headings[-1:], *words.before.splitlines()[-1:], *words.after.splitlines()[:1]]
+    if words.link_text_visible:
+        beside.append(words.link_label)
+    return rules.Subject(
+        text=text,
+        language=placement.language,
+        role=placement.role,
+        image_name=placement.image_name,
+        title=words.title,
+        adjacent=tuple(block for block in beside if block.strip()),
+        link_label=words.link_label,
+        link_target=words.link_target,
+    )
+
+
+def _countable(suggestion: Suggestion | None) -> Suggestion | None:
+    """The suggestion that the next act is about; silence and what was overtaken are not."""
+    if suggestion is None or suggestion.text is None or suggestion.state == Suggestion.State.SUPERSEDED:
+        return None
+    return suggestion

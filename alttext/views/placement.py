@@ -1,0 +1,69 @@
+"""Looking at one placement: its page, the suggestion while one waits for it, findings while one types. Writes nothing."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST, require_safe
+
+from alttext import permissions, queries
+from alttext.models import Placement
+from alttext.views import editor
+from alttext.views.respond import respond, unchanged
+from alttext.views.security import workbench
+
+PAGE = "alttext/placement.html"
+
+
+@require_safe
+@workbench
+def show(request: HttpRequest, placement_id: int) -> HttpResponse:
+    """The page of one placement."""
+    placement = permissions.get_placement_or_404(user=request.user, placement_id=placement_id)
+    return respond(request, f"{PAGE}#editor", editor.context(request, placement))
+
+
+@require_safe
+@workbench
+def suggestion(request: HttpRequest, placement_id: int) -> HttpResponse:
+    """The suggestion, for a page that waits for it: 204 as long as there is none."""
+    placement = permissions.get_placement_or_404(user=request.user, placement_id=placement_id)
+    if placement.state == Placement.State.WAITING:
+        return unchanged()
+    found = queries.suggestion_of(placement)
+    late = {**editor.suggestion_context(placement, found), "late": True}
+    return respond(
+        request, f"{PAGE}#suggestion", late, fallback=placement.get_absolute_url(), say=_news(placement)
+    )
+
+
+def _news(placement: Placement) -> str:
+    return {
+        Placement.State.OFFERED: "A suggestion has arrived. Your text was not touched.",
+        Placement.State.ABSTAINED: "The captioner gave no text; the reason is shown.",
+        Placement.State.FAILED: "The image could not be processed; the reason is shown.",
+    }.get(Placement.State(placement.state), "")
+
+
+@require_POST
+@workbench
+def check(request: HttpRequest, placement_id: int) -> HttpResponse:
+    """What the rules say about the text in the box. Nothing is stored."""
+    placement = permissions.get_placement_or_404(user=request.user, placement_id=placement_id)
+    text = request.POST.get("text", "").replace("\r\n", "\n")
+    return respond(
+        request,
+        f"{PAGE}#findings",
+        editor.text_context(placement, text),
+        fallback=placement.get_absolute_url(),
+    )
+
+
+@require_safe
+@workbench
+def find(request: HttpRequest, adapter: str, key: str) -> HttpResponse:
+    """The placement that a CMS knows by its own key.  :raises Http404: unknown and foreign keys alike."""
+    placement = queries.find(user=request.user, adapter=adapter, key=key)
+    if placement is None:
+        raise Http404("No such placement.")
+    return redirect(placement)

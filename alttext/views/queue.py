@@ -1,0 +1,50 @@
+"""The queue: which images need a person, with filters and a cursor; and the page that explains the keys."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from alttext import conf, forms, queries, roles, wording
+from alttext.views.respond import respond
+from alttext.views.security import workbench
+
+
+@require_safe
+@workbench
+def show(request: HttpRequest) -> HttpResponse:
+    """Placements that the author may edit, some at a time."""
+    form = forms.Filters(request.GET)
+    wanted = form.values()
+    found = queries.page(queries.queue(user=request.user, **wanted), after=form.cursor, size=conf.get("PAGE_SIZE"))
+    counts = queries.counts(request.user)
+    state = wanted.get("state", "todo")
+    narrowed = {name: value for name, value in wanted.items() if name != "state"}
+    context = {
+        "page": found,
+        "state": state,
+        "state_name": wording.FILTERS[state],
+        "empty": "No image matches these filters." if narrowed else wording.EMPTY[state],
+        "tabs": [(name, label, counts[name]) for name, label in wording.FILTERS.items()],
+        "wanted": wanted,
+        "narrowed": urlencode(narrowed),
+        "cursor": form.cursor,
+        "further": urlencode({**wanted, "after": found.next_after}) if found.next_after else "",
+        "languages": queries.languages(request.user),
+        "roles": [(role.value, label) for role, label in roles.LABELS.items()],
+        "image_urls": [placement.image_url for placement in found.placements],
+    }
+    return respond(request, "alttext/queue.html#placement-list", context, say=_say(len(found.placements)))
+
+
+def _say(number: int) -> str:
+    return f"{number} image{'' if number == 1 else 's'} listed."
+
+
+@require_safe
+@workbench
+def keys(request: HttpRequest) -> HttpResponse:
+    """The keyboard shortcuts, and the switch that turns them off."""
+    return respond(request, "alttext/keys.html", {"shortcuts": wording.SHORTCUTS})
