@@ -42,7 +42,7 @@ class Reads(throttling.UserRateThrottle):
     default = "600/min"  # a page that polls every two seconds makes 30
 
     def get_rate(self) -> str | None:
-        given: dict[str, str | None] = api_settings.DEFAULT_THROTTLE_RATES or {}
+        given: Any = api_settings.DEFAULT_THROTTLE_RATES or {}
         return given.get(self.scope, self.default)
 
 

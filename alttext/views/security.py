@@ -42,7 +42,7 @@ def _host(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}" if parts.scheme else parts.netloc
 
 
-def workbench(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
+def workbench(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """A page of the workbench: signed in, not cached, under the policy, told apart by `HX-Request`."""
 
     @wraps(view)

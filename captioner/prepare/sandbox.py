@@ -34,7 +34,6 @@ class Pool:
     """The children of this process."""
 
     def __init__(self) -> None:
-        self.owner = os.getpid()
         self._lock = threading.Lock()
         self._free = threading.BoundedSemaphore(CHILDREN)
         self._idle: list[Child] = []

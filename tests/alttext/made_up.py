@@ -18,10 +18,10 @@ _numbers = itertools.count(1)
 class Site:
     """Suggestions with their fates; each is the only one of its placement unless told otherwise."""
 
-    def __init__(self, at: datetime) -> None:
+    def __init__(self, at: datetime, key: str = "v1") -> None:
         self.at = at
         self.asset = Asset.objects.create(content_hash=f"{next(_numbers):064x}", size_bytes=1, created_at=at)
-        self.version = self.another_version("starter", "v1")
+        self.version = self.another_version("starter", key)
         self._snapshots: dict[str, ContextSnapshot] = {}
 
     def another_version(self, name: str, key: str) -> CaptionerVersion:

@@ -221,7 +221,7 @@ def test_four_queries_give_all_figures(look, at, django_assert_num_queries, lead
 
 
 def test_figures_follow_what_authors_really_do(look, make_placement, suggest, make_user, at):
-    """Five authors through the operations: as is, edited, edited and taken back, rejected, decorative; one abstention."""
+    """Through the operations: as is, edited, edited and taken back, rejected, decorative; one abstention."""
     placed = [make_placement() for _ in range(6)]
     offered = [suggest(placement, "A red cat") for placement in placed[:5]]
     suggest(placed[5], reasons=["samples_disagree"])

@@ -70,8 +70,9 @@ def wrong_with(given: Any) -> Iterator[str]:
         return
     yield from _wrong_fields(given, model)
     for key in PATHS:
-        if wrong := _wrong_path(model, str(given.get(key, ""))):
-            yield f"has the path {given[key]!r} under {key!r}: {wrong}."
+        path = given.get(key, "")
+        if isinstance(path, str) and (wrong := _wrong_path(model, path)):
+            yield f"has the path {path!r} under {key!r}: {wrong}."
     yield from _wrong_rest(given)
 
 

@@ -1,0 +1,43 @@
+#!/bin/sh
+# The whole suite, as `make test` runs it: checks of the source, then the tests on SQLite, then the app's on PostgreSQL.
+# BIN is the folder of the virtual environment's programs. With CI=true nothing may be missing.
+set -eu
+BIN=${BIN:-.venv/bin}
+started=$(date +%s)
+say() { printf '\n== %s (%s s)\n' "$1" "$(($(date +%s) - started))"; }
+missing() { echo "missing: $1"; if [ "${CI:-}" = true ]; then exit 1; fi; }
+
+say "system pieces"
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+  missing "chromium, for the browser tests. On Debian: apt-get install chromium"
+if command -v npm >/dev/null; then
+  [ -x var/node/node_modules/.bin/html-validate ] || npm install --silent --no-audit --no-fund --prefix var/node html-validate@10 || \
+    missing "html-validate, for the HTML tests; npm could not install it"
+else
+  missing "npm, for the HTML tests and the object detector. On Debian: apt-get install npm"
+fi
+"$BIN/python" -m captioner fetch starter || missing "weights of the starter captioner; see the line above"
+
+say "source"
+"$BIN/ruff" check .
+"$BIN/ruff" format --check .
+"$BIN/lint-imports"
+"$BIN/djlint" --lint --quiet templates
+"$BIN/mypy"
+"$BIN/python" manage.py check
+"$BIN/python" manage.py makemigrations --check --dry-run
+
+say "tests on SQLite"
+"$BIN/python" -m pytest --cov --cov-report=term:skip-covered --durations=10 "$@"
+
+if "$BIN/python" -c 'import socket; socket.create_connection(("127.0.0.1", 5432), 1)' 2>/dev/null; then
+  say "tests of the app on PostgreSQL"
+  DATABASE_URL=${ALTTEXT_POSTGRESQL:-postgresql://postgres@127.0.0.1/postgres} \
+    "$BIN/python" -m pytest tests/alttext tests/contrib "$@"
+else
+  missing "PostgreSQL on 127.0.0.1:5432; the tests ran on SQLite only. On Debian: apt-get install postgresql"
+fi
+
+say "tests by folder"
+"$BIN/python" -m pytest --collect-only -q 2>/dev/null | sed -n 's/^\(tests\/[^/:]*\).*::.*/\1/p' | sort | uniq -c
+say "done"
