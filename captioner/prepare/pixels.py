@@ -127,7 +127,7 @@ def _reduce(image: Image.Image, stretch: tuple[float, float] | None) -> Image.Im
     if factor <= 1:
         return _eight_bit(image, stretch)
     width, height = image.size
-    rows = factor * max(1, STRIP_ROWS // factor)  # a multiple of the factor, or strips would not meet
+    rows = STRIP_ROWS + 1  # a multiple of the factor, or strips would not meet
     whole: Image.Image | None = None
     for top in range(0, height, rows):
         strip = _eight_bit(image.crop((0, top, width, min(height, top + rows))), stretch).reduce(factor)
@@ -147,20 +147,12 @@ def _eight_bit(image: Image.Image, stretch: tuple[float, float] | None) -> Image
         wide = image if image.mode in ("I", "F") else image.convert("I")
         return wide.point(lambda value: value * scale + (0.5 - low * scale)).convert("L")
     if image.has_transparency_data:
-        return image if image.mode == "RGBA" else _with_alpha(image)
+        if image.mode == "RGBA":
+            return image  # a needless conversion would be a second copy at full size
+        return (image.convert("LA") if image.mode == "La" else image).convert("RGBA")
     if image.mode in ("L", "RGB", "CMYK", "YCbCr", "LAB"):
         return image
     return image.convert("L" if image.mode == "1" else "RGB")
-
-
-def _with_alpha(image: Image.Image) -> Image.Image:
-    if image.mode == "La":
-        image = image.convert("LA")
-    try:
-        return image.convert("RGBA")
-    except ValueError:  # a transparent colour that the mode cannot hold, as 16-bit files may name
-        image.info.pop("transparency", None)
-        return image.convert("RGB")
 
 
 def _on_ground(image: Image.Image) -> tuple[Image.Image, bool, str]:

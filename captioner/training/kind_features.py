@@ -21,7 +21,7 @@ PART = 256  # pictures: about 25 CPU-seconds
 
 def features(paths: Sequence[Path], cache: Path, *, say: Callable[[str], object] = print) -> np.ndarray:
     """(N, 1280 + 18) float32 for `paths` in order: pooled vector, then pixel statistics."""
-    bound_threads()
+    bound_threads(1)  # a long run beside other work: two threads would wait for each other
     cache.mkdir(parents=True, exist_ok=True)
     tower: Tower | None = None
     parts = []

@@ -50,9 +50,7 @@ def staff(client, make_user):
 
     def sign_in(*codenames):
         user = make_user("outsider", is_staff=True)
-        user.user_permissions.set(
-            Permission.objects.filter(content_type__app_label="alttext", codename__in=codenames)
-        )
+        user.user_permissions.set(Permission.objects.filter(content_type__app_label="alttext", codename__in=codenames))
         client.force_login(user)
         return client
 
@@ -105,7 +103,10 @@ def test_decisions_of_a_deleted_account_are_still_listed(history, author, admin_
     pk = author.pk
     author.delete()
     assert f"deleted account {pk}" in admin_client.get(page(Decision, "changelist")).content.decode()
-    assert f"deleted account {pk}" in admin_client.get(page(Decision, "change", Decision.objects.get().pk)).content.decode()
+    assert (
+        f"deleted account {pk}"
+        in admin_client.get(page(Decision, "change", Decision.objects.get().pk)).content.decode()
+    )
 
 
 def test_the_lease_token_of_a_job_is_not_shown(failed_job, admin_client):
@@ -129,14 +130,18 @@ def test_asking_again_makes_a_new_job_and_keeps_the_old_row(state, failed_job, a
     assert set(Illustration.objects.values_list("alt_text", flat=True)) == {""}
 
 
-def test_asking_again_leaves_what_is_open_answered_or_decided(failed_job, history, make_placement, author, at, admin_client):
+def test_asking_again_leaves_what_is_open_answered_or_decided(
+    failed_job, history, make_placement, author, at, admin_client
+):
     open_job, _ = suggestions.request(placement=make_placement(), captioner="canned", prio=1, at=at)
     decided = failed_job()
     placement = Placement.objects.get(pk=decided.placement_id)
     decisions.save_text(placement=placement, text="Mine", seen=decisions.seen(placement), by=author, at=at)
     answered = history.jobs.get()
     chosen = [open_job.pk, decided.pk, answered.pk]
-    answer = admin_client.post(page(Job, "changelist"), {"action": "ask_again", "_selected_action": chosen}, follow=True)
+    answer = admin_client.post(
+        page(Job, "changelist"), {"action": "ask_again", "_selected_action": chosen}, follow=True
+    )
     assert "Asked again: 0. Left as they are: 3." in answer.content.decode()
     assert set(Job.objects.values_list("pk", flat=True)) == set(chosen)
 

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from alttext.adapters import Adapter, Alt, ChangedElsewhere, Context, NotThere, TextDoesNotFit
 from alttext.models import Placement
@@ -70,9 +72,6 @@ class AdapterContract:
         assert stage.adapter.place(stage.key) == listed
 
     def test_more_pages_take_no_more_queries(self, stage: Stage, django_assert_num_queries):
-        from django.db import connection
-        from django.test.utils import CaptureQueriesContext
-
         with CaptureQueriesContext(connection) as few:
             before = len(list(stage.adapter.places()))
         for _ in range(3):

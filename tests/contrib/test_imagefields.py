@@ -275,7 +275,10 @@ class TestSetting:
 
 
 class TestSignals:
-    def test_a_saved_image_is_queued_after_the_commit(self, make_illustration, django_capture_on_commit_callbacks):
+    def test_a_saved_image_is_queued_after_the_commit(
+        self, make_illustration, settings, django_capture_on_commit_callbacks
+    ):
+        settings.ALTTEXT = {**settings.ALTTEXT, "AUTOMATIC": True}
         with django_capture_on_commit_callbacks() as told:
             row = make_illustration()
             assert not Placement.objects.exists()
@@ -293,6 +296,7 @@ class TestSignals:
         with django_capture_on_commit_callbacks(execute=True):
             make_illustration()
         assert not Job.objects.exists()
+        assert Placement.objects.count() == 1  # known to the queue all the same
 
     def test_loading_a_fixture_tells_nothing(self, make_illustration, django_capture_on_commit_callbacks):
         stored = serializers.serialize("json", [make_illustration()])
@@ -431,6 +435,7 @@ class TestAnotherModel:
         adapter, key = ImageFieldsAdapter(), f"demo.poster:{poster.pk.hex}:front"
         adapter.apply(key, alt=Alt(decorative=True), expected=Alt("Words"))
         assert adapter.place(key).alt == Alt()
+        assert not adapter.place(key).stores_decorative
 
     def test_the_automatic_date_follows_a_write_and_other_columns_stay(self, make_poster, poster_model):
         poster = make_poster()

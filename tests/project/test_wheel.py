@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import Distribution, PathDistribution, distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = """
@@ -43,9 +45,33 @@ VISIT = (
 )
 
 
+def closure(root: Distribution, *, extras: frozenset[str]) -> dict[str, Distribution]:
+    """The distributions that `root` declares, and theirs; without an index, as tests reach no network."""
+    found: dict[str, Distribution] = {}
+    waiting = [(root, extras)]
+    while waiting:
+        parent, wanted = waiting.pop()
+        for line in parent.requires or []:
+            need = Requirement(line)
+            marked = need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in wanted | {""})
+            key = need.name.lower().replace("_", "-")
+            if marked and (key not in found or need.extras):
+                found[key] = distribution(need.name)
+                waiting.append((found[key], frozenset(need.extras)))
+    return found
+
+
+def link(needed: Distribution, packages: Path) -> None:
+    """Put a distribution of this environment into another one."""
+    for top in {file.parts[0] for file in needed.files or [] if file.parts[0] not in ("..", "__pycache__")}:
+        target = packages / top
+        if not target.exists():
+            target.symlink_to(Path(str(needed.locate_file(top))))
+
+
 @pytest.mark.slow
 def test_the_wheel_installs_alone_and_a_small_site_runs_with_it(tmp_path):
-    build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path / "dist"), str(ROOT)]
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path / "dist"), str(ROOT)]
     built = subprocess.run(build, capture_output=True, text=True)
     assert built.returncode == 0, built.stdout[-2000:] + built.stderr[-2000:]
     [wheel] = (tmp_path / "dist").glob("*.whl")
@@ -55,8 +81,11 @@ def test_the_wheel_installs_alone_and_a_small_site_runs_with_it(tmp_path):
     assert not [name for name in names if name.startswith(("alttext/project/", "tests/", "templates/"))]
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True)
     python = tmp_path / "env/bin/python"
-    install = [python, "-m", "pip", "install", "--quiet", "-c", str(ROOT / "constraints.txt"), str(wheel)]
-    subprocess.run(install, check=True, timeout=200)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", str(wheel)], check=True)
+    [packages] = (tmp_path / "env").glob("lib/python*/site-packages")
+    [installed] = packages.glob("django_alttext_workbench-*.dist-info")
+    for needed in closure(PathDistribution(installed), extras=frozenset()).values():
+        link(needed, packages)
     (tmp_path / "site_settings.py").write_text(SITE)
     (tmp_path / "urls.py").write_text(URLS)
     for arguments in (["-m", "django", "check", "--fail-level", "WARNING"], ["-m", "django", "migrate"], ["-c", VISIT]):

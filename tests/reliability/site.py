@@ -85,7 +85,7 @@ class Site:
         first.image.save("run.png", ContentFile(picture(size=(160, 100), seed=1)), save=False)
         rows = [
             Illustration(
-                article=article, position=number, image=first.image.name, width_px=160, height_px=100,
+                article=article, position=number, image=first.image.name,
                 text_before=f"Paragraph number {number}.",
             )
             for number in range(count)

@@ -28,8 +28,8 @@ CHUNK_ROWS = 500
 class ImageFieldsAdapter:
     """The models of ALTTEXT["IMAGE_FIELDS"].
 
-    Without a `decorative` field the choice "decorative" is written as an empty text and cannot be read back:
-    `place().alt.decorative` is then always False.
+    Without a `decorative` field the choice "decorative" is written as an empty text and cannot be read back: places
+    then say `stores_decorative=False`, and their `alt.decorative` is always False.
     """
 
     name = NAME
@@ -119,6 +119,8 @@ def _row(entry: Entry, pk: str, key: str, rows: models.QuerySet) -> models.Model
         row = rows.filter(pk=entry.model_class()._meta.pk.to_python(pk)).first()
     except (ValidationError, ValueError, OverflowError):
         row = None
+    except OSError as error:  # a model with width_field opens the file while it is loaded
+        raise NotThere("The image file of this row cannot be read from the site's storage.") from error
     if row is None or key_of(entry, row) != key:  # "007" finds row 7, but a place has one key only
         raise NotThere("This use of an image is no longer on the site.")
     return row
@@ -138,6 +140,7 @@ def _place(entry: Entry, row: models.Model) -> Place:
         alt=_alt(entry, row),
         context=_context(entry, row, title),
         role=_role(entry.value(row, "role")),
+        stores_decorative=bool(entry.decorative),
     )
 
 

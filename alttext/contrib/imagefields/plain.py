@@ -88,7 +88,7 @@ class _Blocks:
 
 
 def _without_comments(markup: str) -> str:
-    """Comments out, each leaving a <wbr>, so that the pieces around it form no new tag; an unclosed one runs to the end."""
+    """Comments out; each leaves a <wbr>, or the pieces around it could form a tag. An open one runs to the end."""
     kept, rest = [], markup
     while rest:
         head, mark, rest = rest.partition("<!--")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
 from typing import Any
 
 from django.apps import apps
@@ -42,14 +41,18 @@ def saved(sender: type[models.Model], instance: models.Model, raw: bool, using: 
         return
     for entry in entries.entries_of(sender):
         key = entries.key_of(entry, instance)
-        told = _enqueue if getattr(instance, entry.image) else _forget
-        transaction.on_commit(partial(told, key), using=using, robust=True)
+        _tell(_enqueue if getattr(instance, entry.image) else _forget, key, using)
 
 
 def deleted(sender: type[models.Model], instance: models.Model, using: str | None, **rest: Any) -> None:
     """Forget each image of the row; its primary key is gone after this signal."""
     for entry in entries.entries_of(sender):
-        transaction.on_commit(partial(_forget, entries.key_of(entry, instance)), using=using, robust=True)
+        _tell(_forget, entries.key_of(entry, instance), using)
+
+
+def _tell(told: Callable[[str], None], key: str, using: str | None) -> None:
+    # a lambda: where a robust callback fails, Django logs its __qualname__, which a partial lacks
+    transaction.on_commit(lambda: told(key), using=using, robust=True)
 
 
 def _enqueue(key: str) -> None:

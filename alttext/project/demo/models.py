@@ -39,9 +39,8 @@ class Illustration(models.Model):
 
     article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="illustrations")
     position = models.PositiveSmallIntegerField(default=0)
-    image = models.ImageField(upload_to="demo/", width_field="width_px", height_field="height_px")
-    width_px = models.PositiveIntegerField(null=True, editable=False)
-    height_px = models.PositiveIntegerField(null=True, editable=False)
+    # no width_field: Django would open a broken or lost file each time a row is loaded
+    image = models.ImageField(upload_to="demo/")
     alt_text = models.TextField(blank=True)
     decorative = models.BooleanField(default=False)
     role = models.CharField(max_length=16, choices=ROLES, blank=True)
