@@ -95,13 +95,19 @@ def warm_up() -> tuple[str, str, Mapping[str, str]]:
 
 
 def prepare(data: bytes, *, name: str = "") -> Prepared:
-    """Open an image in the sandbox.  Never raises for any bytes."""
+    """Open an image in the sandbox.  Never raises for any bytes.
+
+    :raises Unavailable: no process could be had to open it in.
+    """
     limits = images.Limits(
         max_bytes=int(conf.get("MAX_IMAGE_MEGABYTES") * 1_000_000),
         max_pixels=int(conf.get("MAX_IMAGE_MEGAPIXELS") * 1_000_000),
         heic=conf.get("HEIC"),
     )
-    intake = images.take_in(data, name=name, limits=limits)
+    try:
+        intake = images.take_in(data, name=name, limits=limits)
+    except images.SandboxUnavailable as error:
+        raise Unavailable(str(error)) from error
     facts = {
         "format": intake.format,
         "width_px": intake.width_px or None,

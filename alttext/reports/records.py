@@ -7,34 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from alttext import conf
 from alttext.models import Decision, Suggestion
 from alttext.reports.cohorts import Cohort
 
 KEPT = (Suggestion.State.AS_IS, Suggestion.State.EDITED, Suggestion.State.REPLACED)
-NEEDED = (
-    "suggestion__text",
-    "suggestion__suggested_at",
-    "suggestion__captioner_version__name",
-    "suggestion__captioner_version__key",
-    "suggestion__snapshot__language",
-    "act",
-    "by_id",
-    "at",
-    "final_text",
-    "outcome",
-    "distance",
-    "distance_norm",
-    "distance_words",
-    "insertions",
-    "deletions",
-    "substitutions",
-    "trivial",
-    "active_seconds",
-    "undoes_id",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,41 +39,70 @@ class EditRecord:
     final_text: str
 
 
+class _Act(NamedTuple):
+    """One act as the database gives it: a plain row, since a period can have a million of them."""
+
+    suggestion_id: int
+    pk: int
+    act: str
+    undoes_id: int | None
+    by_id: int
+    at: datetime
+    suggested_at: datetime
+    outcome: str
+    trivial: bool
+    distance: int | None
+    distance_norm: float | None
+    distance_words: int | None
+    insertions: int | None
+    deletions: int | None
+    substitutions: int | None
+    active_seconds: float | None
+    final_text: str
+    suggested_text: str
+    language: str
+    captioner_name: str
+    captioner_key: str
+
+
+COLUMNS = {
+    "suggested_at": "suggestion__suggested_at",
+    "suggested_text": "suggestion__text",
+    "language": "suggestion__snapshot__language",
+    "captioner_name": "suggestion__captioner_version__name",
+    "captioner_key": "suggestion__captioner_version__key",
+}
+
+
 def edit_records(*, user: Any, cohort: Cohort) -> Iterator[EditRecord]:
     """The records of the cohort in order of suggestion, in one query; none if `user` may not see dashboards."""
     window = timedelta(days=conf.get("WINDOW_DAYS"))
     rows = (
         Decision.objects.filter(suggestion__in=cohort.suggestions(user).filter(state__in=KEPT))
-        .select_related("suggestion__captioner_version", "suggestion__snapshot")
-        .only(*NEEDED)
         .order_by("suggestion_id", "version")
+        .values_list(*(COLUMNS.get(name, name) for name in _Act._fields))
     )
-    for _, group in groupby(rows.iterator(chunk_size=2000), key=attrgetter("suggestion_id")):
+    for _, group in groupby(map(_Act._make, rows.iterator(chunk_size=2000)), key=attrgetter("suggestion_id")):
         # acts after the window change no state, so they change no record, undoing ones included
-        acts = [row for row in group if row.at <= _suggestion(row).suggested_at + window]
+        acts = [act for act in group if act.at <= act.suggested_at + window]
         if (saved := _last_saved(acts)) is not None:
-            yield _record(saved, _suggestion(saved))
+            yield _record(saved)
 
 
-def _suggestion(act: Decision) -> Suggestion:
-    assert act.suggestion is not None, "the query asks for acts on suggestions only"
-    return act.suggestion
-
-
-def _last_saved(acts: list[Decision]) -> Decision | None:
+def _last_saved(acts: list[_Act]) -> _Act | None:
     undone = {act.undoes_id for act in acts}
     saved = [act for act in acts if act.act == Decision.Act.SAVE and act.outcome and act.pk not in undone]
     return saved[-1] if saved else None
 
 
-def _record(saved: Decision, suggestion: Suggestion) -> EditRecord:
+def _record(saved: _Act) -> EditRecord:
     return EditRecord(
-        suggestion_id=suggestion.pk,
+        suggestion_id=saved.suggestion_id,
         author_id=saved.by_id,
-        suggested_at=suggestion.suggested_at,
+        suggested_at=saved.suggested_at,
         decided_at=saved.at,
-        language=suggestion.snapshot.language,
-        captioner=str(suggestion.captioner_version),
+        language=saved.language,
+        captioner=f"{saved.captioner_name} {saved.captioner_key}",
         outcome=saved.outcome,
         trivial=saved.trivial,
         distance=saved.distance or 0,
@@ -104,6 +112,6 @@ def _record(saved: Decision, suggestion: Suggestion) -> EditRecord:
         deletions=saved.deletions or 0,
         substitutions=saved.substitutions or 0,
         active_seconds=saved.active_seconds,
-        suggested_text=suggestion.text or "",
+        suggested_text=saved.suggested_text,
         final_text=saved.final_text,
     )

@@ -16,7 +16,9 @@ register = template.Library()
 
 RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "iw", "ks", "ps", "sd", "ug", "ur", "yi"})
 # words, spaces and signs; scripts written without spaces are compared sign by sign
-PIECES = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|[^\W\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+|\s+|[^\w\s]")
+PIECES = re.compile(
+    r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|[^\W\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+|\s+|[^\w\s]"
+)
 MOST_PIECES = 1000  # the comparison takes quadratic time
 
 

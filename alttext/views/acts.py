@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
@@ -57,7 +58,8 @@ def save(request: HttpRequest, placement_id: int) -> HttpResponse:
         return _go_on(request, placement)
     if decision.version <= placement.version:
         return _done(request, placement, Done("Saved already", "The text has not changed since."))
-    return _done(request, placement, Done("Saved", " ".join([USED.get(decision.outcome, ""), _notes(placement)]).strip()))
+    detail = f"{USED.get(decision.outcome, '')} {_notes(placement)}".strip()
+    return _done(request, placement, Done("Saved", detail))
 
 
 @require_POST
@@ -179,10 +181,8 @@ def _refused(request: HttpRequest, placement: Placement, typed: str, problem: st
 
 def _conflict(request: HttpRequest, error: Stale, form: forms.Act) -> HttpResponse:
     if isinstance(error, ImageChanged):
-        try:
+        with contextlib.suppress(NothingToAsk, TooManyOpenJobs):  # the author can ask, and sees then why not
             tasks.enqueue_suggestion(placement=error.placement, by=request.user)
-        except (NothingToAsk, TooManyOpenJobs):
-            pass  # the author can ask, and sees then why not
     placement = _fresh(error.placement)
     kind = "image" if isinstance(error, ImageChanged) else "words" if isinstance(error, ContextChanged) else "text"
     conflict = Conflict(
@@ -211,7 +211,7 @@ def _done(request: HttpRequest, placement: Placement, done: Done, *, typed: str 
 
 
 def _asked(request: HttpRequest, placement: Placement, typed: str, say: str) -> HttpResponse:
-    """Show the placement while it waits. A text that was offered before does not stay as if it were the author's own."""
+    """Show the placement while it waits. A text offered before does not stay as if it were the author's own."""
     kept = typed if editor.is_unsaved(placement, typed) else None
     context = editor.context(request, _fresh(placement), typed=kept, asked=True)
     fallback = "" if kept else placement.get_absolute_url()

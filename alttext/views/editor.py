@@ -72,7 +72,6 @@ def context(
         "elsewhere": elsewhere,
         "following": queries.following(user=request.user, after=placement.pk),
         "roles": [(role.value, roles.LABELS[role]) for role in forms.CHOOSABLE],
-        "help": wording.role_help(placement.role),
         "image_urls": [placement.image_url, *(other.image_url for other in elsewhere)],
         "arrived": "arrived" in request.GET,
         **suggestion_context(placement, suggestion),
@@ -87,6 +86,7 @@ def suggestion_context(placement: Placement, suggestion: Suggestion | None) -> d
         "suggestion": suggestion,
         "waiting": placement.state == Placement.State.WAITING,
         "countable": _countable(suggestion),
+        "help": wording.role_help(placement.role),
         "evidence": wording.evidence(suggestion.evidence) if suggestion else wording.Evidence(),
     }
 

@@ -1,4 +1,4 @@
-"""Looking at one placement: its page, the suggestion while one waits for it, findings while one types. Writes nothing."""
+"""Looking at one placement: its page, the suggestion one waits for, findings while one types. Writes nothing."""
 
 from __future__ import annotations
 
@@ -30,11 +30,8 @@ def suggestion(request: HttpRequest, placement_id: int) -> HttpResponse:
     placement = permissions.get_placement_or_404(user=request.user, placement_id=placement_id)
     if placement.state == Placement.State.WAITING:
         return unchanged()
-    found = queries.suggestion_of(placement)
-    late = {**editor.suggestion_context(placement, found), "late": True}
-    return respond(
-        request, f"{PAGE}#suggestion", late, fallback=placement.get_absolute_url(), say=_news(placement)
-    )
+    late = editor.suggestion_context(placement, queries.suggestion_of(placement))
+    return respond(request, f"{PAGE}#suggestion", late, fallback=placement.get_absolute_url(), say=_news(placement))
 
 
 def _news(placement: Placement) -> str:

@@ -51,7 +51,8 @@ URL_FORM = re.compile(
 )
 EMAIL_FORM = re.compile(r"[\w.+-]+@[\w-]+\.\w+")
 PHONE_FORM = re.compile(  # an international or trunk prefix, or at least three groups: no year range, no price
-    r"(?<![\w.])(?:(?:\+|00)\d{1,3}[ /.-]?|\(?0\d{1,5}\)?[ /.-]?|\(\d{3}\) ?|\d{3}[ .-]\d{3}[ .-])\d{2,}(?:[ .-]?\d{2,})*(?!\w)"
+    r"(?<![\w.])(?:(?:\+|00)\d{1,3}[ /.-]?|\(?0\d{1,5}\)?[ /.-]?|\(\d{3}\) ?|\d{3}[ .-]\d{3}[ .-])"
+    r"\d{2,}(?:[ .-]?\d{2,})*(?!\w)"
 )
 
 

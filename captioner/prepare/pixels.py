@@ -127,7 +127,7 @@ def _reduce(image: Image.Image, stretch: tuple[float, float] | None) -> Image.Im
     if factor <= 1:
         return _eight_bit(image, stretch)
     width, height = image.size
-    rows = STRIP_ROWS + 1  # a multiple of the factor, or strips would not meet
+    rows = factor * max(1, STRIP_ROWS // factor)  # a multiple of the factor, or strips would not meet
     whole: Image.Image | None = None
     for top in range(0, height, rows):
         strip = _eight_bit(image.crop((0, top, width, min(height, top + rows))), stretch).reduce(factor)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from django.core.files.base import ContentFile
 from django.db import connection, models
 
 from alttext import tasks
-from alttext.adapters import Alt, Context, NotThere
+from alttext.adapters import Alt, ChangedElsewhere, Context, NotThere
 from alttext.contrib.imagefields import entries, plain, setting
 from alttext.contrib.imagefields.adapter import ImageFieldsAdapter
 from alttext.models import Job, Placement
@@ -126,6 +128,28 @@ class TestKeys:
         stage.lose_file()
         with pytest.raises(NotThere, match=Path(stage.row.image.name).name):
             stage.adapter.read_image(stage.key)
+
+
+class TestRaces:
+    @pytest.mark.django_db(transaction=True)
+    def test_one_of_many_writers_wins_and_the_others_are_told(self, make_illustration):
+        row = make_illustration()
+        key, barrier = f"demo.illustration:{row.pk}:image", threading.Barrier(8)
+
+        def write(number: int) -> str:
+            barrier.wait(timeout=30)
+            try:
+                ImageFieldsAdapter().apply(key, alt=Alt(f"Text {number}"), expected=Alt())
+            except ChangedElsewhere:
+                return ""
+            finally:
+                connection.close()
+            return f"Text {number}"
+
+        with ThreadPoolExecutor(8) as threads:
+            written = [text for text in threads.map(write, range(8)) if text]
+        row.refresh_from_db()
+        assert written == [row.alt_text]
 
 
 class TestValues:

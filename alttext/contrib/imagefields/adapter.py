@@ -203,18 +203,13 @@ def _editable(entry: Entry, user: Any) -> Q | None:
 
 
 def _keys(entry: Entry, rows: models.QuerySet) -> models.QuerySet:
-    """The keys of `rows` as a subquery."""
-    pk = (
-        Replace(Cast("pk", models.TextField()), Value("-"), Value(""))
-        if _by_uuid(entry)
-        else Cast("pk", models.TextField())
-    )
-    key = Concat(Value(f"{entry.scope}:"), pk, Value(f":{entry.image}"), output_field=models.TextField())
+    """The keys of `rows` as a subquery; what `key_of` makes of a row, in SQL."""
+    text = models.TextField()
+    pk = Cast("pk", text)
+    if isinstance(entry.model_class()._meta.pk, models.UUIDField):
+        pk = Replace(pk, Value("-", text), Value("", text), output_field=text)  # PostgreSQL casts with hyphens
+    key = Concat(Value(f"{entry.scope}:", text), pk, Value(f":{entry.image}", text), output_field=text)
     return rows.order_by().values_list(key, flat=True)
-
-
-def _by_uuid(entry: Entry) -> bool:
-    return isinstance(entry.model_class()._meta.pk, models.UUIDField)
 
 
 def _write(entry: Entry, row: models.Model, alt: Alt, database: str) -> None:

@@ -77,7 +77,11 @@ def wrong_with(given: Any) -> Iterator[str]:
 
 
 def _wrong_fields(given: dict[str, Any], model: type[models.Model]) -> Iterator[str]:
-    wanted = {"image": models.FileField, "alt": (models.CharField, models.TextField), "decorative": models.BooleanField}
+    wanted: dict[str, Any] = {
+        "image": models.FileField,
+        "alt": (models.CharField, models.TextField),
+        "decorative": models.BooleanField,
+    }
     for key, kinds in wanted.items():
         name = given.get(key, "")
         if not name:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 
@@ -38,6 +38,7 @@ def _packaged_bytes(file_name: str) -> bytes:
     return (resources.files("skimage.data") / file_name).read_bytes()
 
 
+@cache
 def ornament() -> bytes:
     """A wave line between two dots; says nothing."""
     image = Image.new("RGBA", (600, 48), (0, 0, 0, 0))
@@ -50,6 +51,7 @@ def ornament() -> bytes:
     return _png(image)
 
 
+@cache
 def visitors_chart() -> bytes:
     """Bars of `VISITORS`, with title and axis labels."""
     from matplotlib.figure import Figure  # half a second to import, and needed by this picture only
@@ -66,6 +68,7 @@ def visitors_chart() -> bytes:
     return written.getvalue()
 
 
+@cache
 def settings_window() -> bytes:
     """A settings window, 1000 x 700, as a program for tickets might show it."""
     image = Image.new("RGB", (1000, 700), "#9fb3c4")

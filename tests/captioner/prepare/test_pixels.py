@@ -10,7 +10,7 @@ from PIL import Image
 from captioner.prepare import pixels
 
 
-@pytest.mark.parametrize(("width", "height"), [(500, 4700), (301, 7001), (4700, 500), (900, 16_200)])
+@pytest.mark.parametrize(("width", "height"), [(100, 4700), (101, 7001), (4700, 100), (170, 16_200)])
 @pytest.mark.parametrize("mode", ["L", "RGB", "CMYK"])
 def test_a_picture_reduced_in_strips_equals_one_reduced_at_once(mode, width, height):
     whole = _noise(width, height).convert(mode)
@@ -21,7 +21,7 @@ def test_a_picture_reduced_in_strips_equals_one_reduced_at_once(mode, width, hei
 
 
 def test_a_palette_picture_in_strips_equals_its_colours_reduced_at_once():
-    whole = _noise(300, 5000).quantize(16)
+    whole = _noise(100, 5000).quantize(16)
     assert pixels.flatten(whole).image.tobytes() == whole.convert("RGB").reduce(2).tobytes()
 
 
