@@ -80,10 +80,11 @@ def measure(suggested: str, final: str, *, language: str = "en", cleared: bool =
     :param cleared: the author emptied the box, or dismissed the text, and then typed.
     """
     source, target = graphemes(comparable(suggested)), graphemes(comparable(final))
-    edits, share = distance(suggested, final)
     kinds = [kind for kind, _, _ in Levenshtein.editops(source, target)]
+    edits = len(kinds)  # the alignment is optimal, so its length is the distance
+    share = edits / max(len(source), len(target)) if source or target else 0.0
     words = None
-    if language.partition("-")[0] not in UNSPACED:
+    if re.split("[-_]", language.lower())[0] not in UNSPACED:
         words = Levenshtein.distance(comparable(suggested).split(), comparable(final).split())
     if edits == 0:
         outcome = Outcome.AS_IS

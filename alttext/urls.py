@@ -1,8 +1,8 @@
 """One line per view and API route."""
 
-from django.urls import path
+from django.urls import include, path
 
-from alttext.views import acts, placement, queue
+from alttext.views import acts, dashboards, placement, queue
 
 app_name = "alttext"
 urlpatterns: list = [
@@ -19,7 +19,7 @@ urlpatterns: list = [
     path("placement/<int:placement_id>/undo/", acts.undo, name="undo"),
     path("placement/<int:placement_id>/request/", acts.ask, name="request"),
     path("placement/<int:placement_id>/role/", acts.role, name="role"),
-    # dashboards: path("dashboards/", dashboards.show, name="dashboards"),
-    # dashboards: path("dashboards/edits.csv", dashboards.edits_csv, name="edits-csv"),
-    # api: path("api/", include("alttext.api")),
+    path("dashboards/", dashboards.show, name="dashboards"),
+    path("dashboards/edits.csv", dashboards.edits_csv, name="edits-csv"),
+    path("api/", include("alttext.api")),
 ]

@@ -163,6 +163,8 @@ ROLE_HELP = {
     Role.DECORATIVE: RoleHelp("It needs no text: screen readers skip it.", ()),
 }
 
+KINDS = {"chart": Role.COMPLEX, "diagram": Role.COMPLEX, "map": Role.COMPLEX, "text": Role.TEXT}
+
 STATES = {
     "OPEN": "No text yet",
     "WAITING": "Waiting for a suggestion",
@@ -232,9 +234,10 @@ def flag(code: str) -> str:
     return FLAGS.get(code, f"Marked by the captioner: {code.replace('_', ' ')}.")
 
 
-def role_help(role: str) -> RoleHelp:
-    """Advice for `role`; that for an unknown role where it is none of ours."""
-    return ROLE_HELP[Role(role)] if role in set(Role) else ROLE_HELP[Role.UNKNOWN]
+def role_help(role: str, *, kind: str = "") -> RoleHelp:
+    """Advice for `role`; where that is not known, for what such a kind of image usually is."""
+    known = Role(role) if role in set(Role) else Role.UNKNOWN
+    return ROLE_HELP[KINDS.get(kind, known) if known is Role.UNKNOWN else known]
 
 
 @dataclass(frozen=True, slots=True)

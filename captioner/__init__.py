@@ -10,6 +10,7 @@ imports stay free of Django and of torch; the rooms load torch when a captioner 
 from captioner.isolation import IsolatedCaptioner
 from captioner.loading import NAMES, load_captioner
 from captioner.types import (
+    VERSION,
     Abstention,
     Caption,
     Captioner,
@@ -28,7 +29,7 @@ from captioner.types import (
     versions_key,
 )
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "NAMES",

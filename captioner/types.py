@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
+VERSION = "0.1.0"  # of the package; part of every captioner's versions
+
 
 class Role(StrEnum):
     """What an image is for in its place: the W3C WAI decision tree, 2024-01-15."""

@@ -70,6 +70,12 @@ def state_words(placement: Placement) -> str:
 
 
 @register.filter
+def role_word(placement: Placement) -> str:
+    """The role in a word or two, for use after "Role:"."""
+    return placement.get_role_display().partition(":")[0].lower()
+
+
+@register.filter
 def fate_words(state: str) -> str:
     """What became of a suggestion."""
     return wording.FATES.get(state, state)

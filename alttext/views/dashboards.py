@@ -71,15 +71,7 @@ def show(request: HttpRequest) -> HttpResponse:
     form = Selection(request.GET)
     if not form.is_valid():
         return respond(request, PAGE, {"form": form}, status=422)
-    cohort = form.cohort(timezone.now())
-    context = {
-        "form": form,
-        "chosen": form.in_words(),
-        "overview": _overview(request, cohort),
-        "window_days": conf.get("WINDOW_DAYS"),
-        "csv_query": request.GET.urlencode(),
-    }
-    return respond(request, PAGE, context)
+    return respond(request, PAGE, _context(request, form, _overview(request, form.cohort(timezone.now()))))
 
 
 @workbench
@@ -96,7 +88,7 @@ def edits_csv(request: HttpRequest) -> HttpResponseBase:
     cohort = form.cohort(timezone.now())
     overview = _overview(request, cohort)
     if overview.acts is None:
-        return respond(request, PAGE, {"form": form, "chosen": form.in_words(), "overview": overview}, status=403)
+        return respond(request, PAGE, _context(request, form, overview), status=403)
     enough = overview.authors >= overview.min_authors
     rows = exports.edit_rows(
         reports.edit_records(user=request.user, cohort=cohort), key=_author_secret() if enough else None
@@ -119,6 +111,16 @@ def _overview(request: HttpRequest, cohort: reports.Cohort) -> reports.Overview:
         captioner_version=cohort.captioner_version,
         language=cohort.language,
     )
+
+
+def _context(request: HttpRequest, form: Selection, overview: reports.Overview) -> dict[str, Any]:
+    return {
+        "form": form,
+        "chosen": form.in_words(),
+        "overview": overview,
+        "window_days": conf.get("WINDOW_DAYS"),
+        "csv_query": request.GET.urlencode(),
+    }
 
 
 def _author_secret() -> bytes:

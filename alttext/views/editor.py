@@ -81,13 +81,14 @@ def context(
 
 def suggestion_context(placement: Placement, suggestion: Suggestion | None) -> dict[str, Any]:
     """The part that changes while an author waits."""
+    evidence = wording.evidence(suggestion.evidence) if suggestion else wording.Evidence()
     return {
         "placement": placement,
         "suggestion": suggestion,
         "waiting": placement.state == Placement.State.WAITING,
         "countable": _countable(suggestion),
-        "help": wording.role_help(placement.role),
-        "evidence": wording.evidence(suggestion.evidence) if suggestion else wording.Evidence(),
+        "help": wording.role_help(placement.role, kind=evidence.kind),
+        "evidence": evidence,
     }
 
 

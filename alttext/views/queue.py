@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from alttext import conf, forms, queries, roles, wording
-from alttext.views.respond import respond
+from alttext.views.respond import respond, wants_fragment
 from alttext.views.security import workbench
 
 
@@ -36,7 +36,8 @@ def show(request: HttpRequest) -> HttpResponse:
         "roles": [(role.value, label) for role, label in roles.LABELS.items()],
         "image_urls": [placement.image_url for placement in found.placements],
     }
-    return respond(request, "alttext/queue.html#placement-list", context, say=_say(len(found.placements)))
+    say = _say(len(found.placements)) if wants_fragment(request) else ""
+    return respond(request, "alttext/queue.html#placement-list", context, say=say)
 
 
 def _say(number: int) -> str:

@@ -42,7 +42,7 @@ def respond(
         response = render(request, page, {**context, "said": say}, status=status)
     else:
         response = render(request, template, context, status=status)
-        _tell(response, say, settled)
+        _tell(response, say, settled, is_error=status >= 400)
     response["Content-Security-Policy"] = policy(context.get("image_urls", ()))
     return response
 
@@ -62,11 +62,11 @@ def unchanged() -> HttpResponse:
     return HttpResponse(status=204)
 
 
-def _tell(response: HttpResponse, say: str, settled: int | None) -> None:
+def _tell(response: HttpResponse, say: str, settled: int | None, *, is_error: bool = False) -> None:
     if settled is not None:
         trigger_client_event(response, "alttext:settled", {"placement": settled})
     if say:
-        trigger_client_event(response, "alttext:say", {"message": say}, after="settle")
+        trigger_client_event(response, "alttext:say", {"message": say, "isError": is_error}, after="settle")
 
 
 def _note(request: HttpRequest, say: str) -> None:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from captioner import __version__
 from captioner.architectures import evidence, ways
 from captioner.architectures.ways import Draft, Silence
 from captioner.prepare import flags, images, pagewords, routing, safety
@@ -22,7 +21,7 @@ from captioner.rooms.decode import wording
 from captioner.rooms.encode.eyes import Eyes
 from captioner.rooms.gate import verdict
 from captioner.rooms.gate.verdict import Thresholds
-from captioner.types import Abstention, Caption, CaptionRequest, Outcome, Reason, Role, Sight
+from captioner.types import VERSION, Abstention, Caption, CaptionRequest, Outcome, Reason, Role, Sight
 
 
 class Starter:
@@ -36,7 +35,7 @@ class Starter:
         self.thresholds = thresholds or Thresholds()
         self.versions: Mapping[str, str] = {
             "captioner": self.name,
-            "package": __version__,
+            "package": VERSION,
             "wording": wording.VERSION,
             "words": evidence.words_digest(),
             "gate": self.thresholds.version(),

@@ -17,15 +17,18 @@ from captioner.prepare import pagewords
 def _table() -> dict[tuple[str, ...], str]:
     """Words in order -> class, "" for words that look like a class and are none."""
     table: dict[tuple[str, ...], str] = {}
+    lookalikes: dict[tuple[str, ...], str] = {}
     for line in resources.files(__package__).joinpath("coco_words.tsv").read_text("utf-8").splitlines():
         if line.startswith("#"):
             continue
         label, _, cell = line.partition("\t")
         for entry in cell.split(","):
-            phrase, named = (entry[1:], "") if entry.startswith("!") else (entry, label)
-            for form in _forms(phrase):
-                table.setdefault(form, named)
-    return table
+            for form in _forms(entry.removeprefix("!")):
+                if entry.startswith("!"):
+                    lookalikes[form] = ""
+                else:
+                    table.setdefault(form, label)
+    return lookalikes | table
 
 
 def _forms(phrase: str) -> Iterable[tuple[str, ...]]:

@@ -68,7 +68,7 @@ function itemOf(element) {
 
 document.addEventListener("visibilitychange", comeBack);
 window.addEventListener("focus", comeBack);
-document.body.addEventListener("alttext:say", (event) => say(event.detail.message));
+document.body.addEventListener("alttext:say", (event) => say(event.detail.message, { isError: event.detail.isError }));
 
 document.body.addEventListener("htmx:responseError", (event) => {
   const { elt, xhr } = event.detail;

@@ -121,14 +121,14 @@ def signed_in_outsider(outsider):
 
 
 @pytest.mark.slow
-@all_edges.parametrize()
+@drawn.parametrize()
 @bounded
 def test_generated_requests_of_an_author_get_described_answers(case, placement, signed_in_author):
     case.call_and_validate(checks=CHECKS)
 
 
 @pytest.mark.slow
-@drawn.parametrize()
+@all_edges.parametrize()
 @bounded
 def test_generated_requests_for_real_rows_get_described_answers(case, placement, signed_in_author):
     headers = {}

@@ -17,21 +17,27 @@ WIDTHS = {"wide": {"width": 1280, "height": 900}, "narrow": {"width": 360, "heig
 
 
 def look(tab, name):
-    """Every violation that axe finds on the page as it is, light and dark."""
+    """Every violation that axe finds on the page as it is; in the dark only colours can be different."""
     from axe_playwright_python.sync_playwright import Axe
 
-    found = []
-    for scheme in ("light", "dark"):
-        tab.page.emulate_media(color_scheme=scheme)
-        if SHOTS:
-            width = tab.page.viewport_size["width"]
-            tab.page.screenshot(path=str(Path(SHOTS) / f"{name}-{width}-{scheme}.png"), full_page=True)
-        results = Axe().run(tab.page)
-        found += [
-            (name, scheme, violation["id"], [node["target"] for node in violation["nodes"]])
-            for violation in results.response["violations"]
-        ]
-    return found
+    tab.page.emulate_media(color_scheme="light")
+    keep(tab, f"{name}-light")
+    light = Axe().run(tab.page).response["violations"]
+    tab.page.emulate_media(color_scheme="dark")
+    keep(tab, f"{name}-dark")
+    dark = tab.page.evaluate("async () => (await axe.run({ runOnly: ['color-contrast'] })).violations")
+    return [
+        (name, scheme, violation["id"], [node["target"] for node in violation["nodes"]])
+        for scheme, violations in (("light", light), ("dark", dark))
+        for violation in violations
+    ]
+
+
+def keep(tab, name):
+    """A picture of the whole page, where a folder for such pictures is named."""
+    if SHOTS:
+        width = tab.page.viewport_size["width"]
+        tab.page.screenshot(path=str(Path(SHOTS) / f"{name}-{width}.png"), full_page=True)
 
 
 def overflow(tab):
@@ -44,9 +50,17 @@ def states(make_placement, suggest, author, other_author, desk):
     """One placement in every state that the editor shows."""
     now = timezone.now()
     offered, _ = desk
-    abstained = make_placement(title="Visitors by month", language="de", heading="Zahlen", name="IMG_2044_final_final_2.png")
+    abstained = make_placement(
+        title="Visitors by month", language="de", heading="Zahlen", name="IMG_2044_final_final_2.png"
+    )
     lines = {"lines": [{"text": "January 204", "confidence": 0.7}], "kinds": {"chart": 0.8}, "missing": ["detector"]}
-    suggest(abstained, reasons=["value_unverified", "text_unverified"], when=now, evidence=lines, flags=["instruction_in_image"])
+    suggest(
+        abstained,
+        reasons=["value_unverified", "text_unverified"],
+        when=now,
+        evidence=lines,
+        flags=["instruction_in_image"],
+    )
     failed = make_placement(title="A broken file")
     Placement.objects.filter(pk=failed.pk).update(state="FAILED", problem="The file is cut off in the middle.")
     waiting = make_placement(title="Just uploaded")
@@ -59,7 +73,11 @@ def states(make_placement, suggest, author, other_author, desk):
     Placement.objects.filter(pk=done.pk).update(stale=True)
     decorative = make_placement(title="Ornament", decorative=True)
     link = make_placement(
-        title="Home", link_url="/tickets/", link_label="Tickets and prices", role="functional", text_before="word " * 200
+        title="Home",
+        link_url="/tickets/",
+        link_label="Tickets and prices",
+        role="functional",
+        text_before="word " * 200,
     )
     return {"offered": offered, "abstained": abstained, "failed": failed, "waiting": waiting, "done": done,
             "decorative": decorative, "link": link}  # fmt: skip

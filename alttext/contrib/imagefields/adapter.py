@@ -205,7 +205,7 @@ def _editable(entry: Entry, user: Any) -> Q | None:
 def _keys(entry: Entry, rows: models.QuerySet) -> models.QuerySet:
     """The keys of `rows` as a subquery; what `key_of` makes of a row, in SQL."""
     text = models.TextField()
-    pk = Cast("pk", text)
+    pk: models.Func = Cast("pk", text)
     if isinstance(entry.model_class()._meta.pk, models.UUIDField):
         pk = Replace(pk, Value("-", text), Value("", text), output_field=text)  # PostgreSQL casts with hyphens
     key = Concat(Value(f"{entry.scope}:", text), pk, Value(f":{entry.image}", text), output_field=text)

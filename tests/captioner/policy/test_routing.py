@@ -1,0 +1,37 @@
+"""The router: role first, then kind, then the share of text; doubt asks for more evidence, not for more words."""
+
+from dataclasses import replace
+
+import pytest
+
+from captioner.prepare import routing
+from captioner.prepare.routing import Route, Way
+from captioner.types import Kind, Role
+from tests.captioner.policy.sights import sight
+
+ROUTES = [
+    ("photo", 0.9, Role.UNKNOWN, Route(Way.THINGS)),
+    ("photo", 0.55, Role.UNKNOWN, Route(Way.THINGS, strict=True)),
+    ("art", 0.9, Role.UNKNOWN, Route(Way.THINGS, strict=True)),
+    ("other", 0.9, Role.UNKNOWN, Route(Way.THINGS, strict=True)),
+    ("chart", 0.9, Role.UNKNOWN, Route(Way.GRAPHIC, Kind.CHART)),
+    ("map", 0.55, Role.UNKNOWN, Route(Way.GRAPHIC)),
+    ("screenshot", 0.9, Role.UNKNOWN, Route(Way.SCREEN, Kind.SCREENSHOT)),
+    ("text", 0.9, Role.UNKNOWN, Route(Way.WORDS)),
+    ("", 1.0, Role.UNKNOWN, Route(Way.THINGS, strict=True)),
+    ("photo", 0.9, Role.TEXT, Route(Way.WORDS)),
+    ("photo", 0.9, Role.COMPLEX, Route(Way.GRAPHIC)),
+    ("diagram", 0.9, Role.COMPLEX, Route(Way.GRAPHIC, Kind.DIAGRAM)),
+    ("chart", 0.9, Role.INFORMATIVE, Route(Way.GRAPHIC, Kind.CHART)),
+]
+
+
+@pytest.mark.parametrize(("kind", "sure", "role", "expected"), ROUTES)
+def test_a_picture_is_routed_by_role_and_kind(kind, sure, role, expected):
+    assert routing.choose(sight(kind, sure=sure), role) == expected
+
+
+@pytest.mark.parametrize("kind", ["other", ""])
+def test_much_text_of_no_clear_kind_is_quoted(kind):
+    given = replace(sight(kind), text_share=routing.MUCH_TEXT)
+    assert routing.choose(given).way is Way.WORDS
