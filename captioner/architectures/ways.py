@@ -118,7 +118,7 @@ def graphic(sight: Sight, words: Reading, route: Route, language: str) -> Draft 
         if axes:
             text = frames.axes.format(text, ", ".join(line.text for line in axes))
         return Draft(text, (*kind, *_quoted_supports((title, *axes))), quoted=title.text)
-    if len(axes) == 2:
+    if axes:
         text = frames.axes_only.format(", ".join(line.text for line in axes), medium=name)
         return Draft(text, (*kind, *_quoted_supports(axes)))
     labels = _labels(words.sure)
@@ -207,12 +207,17 @@ def _sign(words: Reading) -> tuple[TextLine, ...]:
 
 
 def _labels(sure: Sequence[TextLine]) -> tuple[TextLine, ...]:
-    """The first labels of a diagram, each once, without numbers."""
+    """The first labels of a diagram, each once, without numbers, about as many as fit the aim of T11."""
     seen: dict[str, TextLine] = {}
     for line in sure:
         if line.confidence >= reading.SURE_TITLE and not any(letter.isdigit() for letter in line.text):
             seen.setdefault(line.text.casefold(), line)
-    return tuple(seen.values())[:MOST_LABELS]
+    kept: list[TextLine] = []
+    for line in list(seen.values())[:MOST_LABELS]:
+        if len(kept) >= 2 and sum(pagewords.graphemes(one.text) + 4 for one in [*kept, line]) > wording.AIM:
+            break
+        kept.append(line)
+    return tuple(kept)
 
 
 def _quoted_supports(lines: Sequence[TextLine]) -> tuple[Support, ...]:

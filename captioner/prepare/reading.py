@@ -79,19 +79,25 @@ def title(lines: Sequence[TextLine]) -> TextLine | None:
 
 
 def axes(lines: Sequence[TextLine], width_px: int, height_px: int) -> tuple[TextLine, ...]:
-    """Axis words: an upright strip at the left edge, and a central line under everything else, both without digits."""
-    found = []
-    for line in lines:
-        box = line.box
-        wide, high = (box.right - box.left) * width_px, (box.bottom - box.top) * height_px
-        if line.confidence < SURE_TITLE or any(letter.isdigit() for letter in line.text) or not is_wordlike(line.text):
-            continue
-        upright_left = high > 2 * wide and box.right < 0.15
-        bottom = box.top > 0.85 and abs((box.left + box.right) / 2 - 0.5) < 0.2 and wide > high
-        lowest = all(other is line or other.box.top <= box.top for other in lines)
-        if upright_left or (bottom and lowest):
-            found.append(line)
-    return tuple(sorted(found, key=lambda line: -line.box.top))[:2]
+    """Axis words, (horizontal, vertical), or none: a legend or a source note stands where one alone would stand.
+
+    The vertical one is an upright strip at the left edge, the horizontal one a short central line under all others.
+    """
+    sure = [line for line in lines if line.confidence >= SURE_TITLE and _is_short_name(line.text)]
+    side = next((line for line in sure if _is_upright(line, width_px, height_px) and line.box.right < 0.15), None)
+    below = [line for line in sure if line.box.top > 0.85 and abs((line.box.left + line.box.right) / 2 - 0.5) < 0.2]
+    bottom = next((line for line in below if all(o is line or o.box.bottom <= line.box.top for o in lines)), None)
+    return (bottom, side) if bottom is not None and side is not None and bottom is not side else ()
+
+
+def _is_short_name(text: str) -> bool:
+    return (
+        len(text.split()) <= 5 and is_wordlike(text) and not any(letter.isdigit() or letter in ".:;" for letter in text)
+    )
+
+
+def _is_upright(line: TextLine, width_px: int, height_px: int) -> bool:
+    return (line.box.bottom - line.box.top) * height_px > 2 * (line.box.right - line.box.left) * width_px
 
 
 def _same_row(first: TextLine, second: TextLine) -> bool:

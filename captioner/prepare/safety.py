@@ -14,7 +14,7 @@ from captioner.types import Sight
 
 TEST_WORDS = re.compile(r"\b(captcha|recaptcha|hcaptcha)\b|\bnot a robot\b|\bkein roboter\b", re.I)
 TEST_TASK = re.compile(r"\b(type|enter|retype)\b.{0,30}\b(characters|letters|text you see|code you see)\b", re.I)
-LONG_NUMBER = re.compile(r"(?<!\d)(?:\d[ -]?){13,19}(?!\d)")
+CARD_NUMBER = re.compile(r"(?<![\d.,-])[3-6]\d{3}([ -]?)\d{4,6}\1\d{4,5}(?:\1\d{4})?(?![\d.,-])")  # not a row of years
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def refuse(sight: Sight, page: PageWords) -> Refusal | None:
     near = " ".join((page.link_label, page.caption, *page.headings[-1:], page.before[-200:], page.after[:200]))
     if TEST_WORDS.search(read) or TEST_TASK.search(read) or TEST_TASK.search(near) or re.search("captcha", near, re.I):
         return Refusal("This looks like a CAPTCHA. Its text alternative names the purpose and must not solve it.")
-    if any(is_card_number(match.group()) for match in LONG_NUMBER.finditer(read)):
+    if any(is_card_number(match.group()) for line in sight.lines for match in CARD_NUMBER.finditer(line.text)):
         return Refusal("The picture shows what reads like a payment card number; nothing of it is repeated.")
     return None
 

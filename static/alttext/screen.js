@@ -84,11 +84,13 @@ for (const name of ["htmx:sendError", "htmx:timeout"]) {
   });
 }
 
-// A swap that took the focused element away must not leave focus on the body.
-document.body.addEventListener("htmx:afterSettle", (event) => {
-  if (document.activeElement && document.activeElement !== document.body) return;
-  if (!event.detail.target?.isConnected && !event.detail.elt?.isConnected) return;
-  document.querySelector("main h1")?.focus();
+// A swap that takes the focused element away must not leave focus on the body. Who had no focus gets none.
+let hadFocus = false;
+document.body.addEventListener("htmx:beforeSwap", () => {
+  hadFocus = document.activeElement !== document.body;
+});
+document.body.addEventListener("htmx:afterSettle", () => {
+  if (hadFocus && document.activeElement === document.body) document.querySelector("main h1")?.focus();
 });
 
 // A message that was there when the page loaded is not announced; put in again it is.

@@ -160,7 +160,8 @@ def test_every_target_is_at_least_24_pixels(tab_of, author, states):
         tab.open(path=path)
         small += tab.page.evaluate(
             """() => [...document.querySelectorAll("button, a, select, summary, input, textarea")]
-                .filter((e) => e.checkVisibility() && e.type !== "hidden" && !e.matches(".skip, p.crumbs a, .reading > p a"))
+                .filter((e) => e.checkVisibility() && e.type !== "hidden")
+                .filter((e) => !e.matches(".skip, p.crumbs a, .reading > p a"))
                 .map((e) => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])
                 .filter(([, box]) => box.width < 24 || box.height < 24)
                 .map(([html, box]) => `${html} ${box.width}x${box.height}`)"""

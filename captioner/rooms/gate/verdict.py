@@ -121,30 +121,30 @@ def _from_boxes(
         chance = chances.get(label, 0.0)
         needed = limits.detector.get(label, limits.detector_default)
         if strict:
-            backed = label in named or chance >= limits.agree_tags
+            backed = label in named or chance >= limits.agree_tags or label == "person"  # no tag could back a person
             enough = boxes[0].score >= limits.strict_detector and backed
         else:
             enough = boxes[0].score >= needed or (
                 boxes[0].score >= limits.agree_detector and chance >= limits.agree_tags
             )
         if enough and not _named_better(boxes[0], sight.detections, limits):
-            sure.append(_thing(boxes, needed, chance))
+            sure.append(_thing(boxes, chance))
         else:
-            unsure.append(_thing(boxes[:1], needed, chance))
+            unsure.append(_thing(boxes[:1], chance))
     return Seen(tuple(sure), tuple(unsure))
 
 
-def _thing(boxes: Sequence[Detection], needed: float, chance: float) -> Thing:
-    apart: list[Detection] = []
-    for one in boxes:
-        if one.score >= needed and all(_overlap(one, other) < BARELY_OVERLAPPING for other in apart):
-            apart.append(one)
+def _thing(boxes: Sequence[Detection], chance: float) -> Thing:
     best = boxes[0]
+    apart = [best]
+    for one in boxes[1:]:
+        if one.score >= calibrated.SECOND and all(_overlap(one, other) < BARELY_OVERLAPPING for other in apart):
+            apart.append(one)
     return Thing(
         concept=best.label,
         source="detector",
         score=best.score,
-        area=min(1.0, sum(one.box.area for one in apart) or best.box.area),
+        area=min(1.0, sum(one.box.area for one in apart)),
         many=len(apart) > 1,
         plural_of=best.label,
         detail=f"tags {chance:.2f}" if chance else "",

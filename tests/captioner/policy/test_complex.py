@@ -40,6 +40,15 @@ SILENT = [
     ("only values", sight("chart", lines=TICKS), Reason.VALUE_UNVERIFIED, "values are never read"),
     ("nothing read", sight("chart"), Reason.TEXT_UNVERIFIED, "No title"),
     ("a doubtful title", sight("chart", lines=[line("Visitors per month", 0.8)]), Reason.TEXT_UNVERIFIED, "0.80"),
+    (
+        "a legend where an axis could be",
+        sight(
+            "chart",
+            lines=[line("White", top=0.92, left=0.4, right=0.5), SIDE, line("Other", top=0.92, left=0.5, right=0.6)],
+        ),
+        Reason.TEXT_UNVERIFIED,
+        "No title",
+    ),
     ("one axis alone", sight("chart", lines=[BOTTOM]), Reason.TEXT_UNVERIFIED, "No title"),
     ("one label of a diagram", sight("diagram", lines=[line("Pore", top=0.5)]), Reason.TEXT_UNVERIFIED, "labels"),
 ]

@@ -4,7 +4,7 @@
 
 import pytest
 
-from captioner.prepare import pagewords
+from captioner.prepare import pagewords, safety
 from captioner.types import Reason, Role
 from tests.captioner.policy.sights import ask, line, seen, sight
 
@@ -81,6 +81,12 @@ def test_a_payment_card_number_is_not_repeated():
     outcome = ask(sight("text", lines=[line("VALID THRU"), line("4111 1111 1111 1111", top=0.5)]))
     assert outcome.reasons == (Reason.SAFETY_REFUSED,)
     assert "4111" not in outcome.detail
+
+
+def test_a_row_of_years_is_no_card_whatever_its_check_digit():
+    years = line("1949 1952 1955 1959", top=0.5)
+    assert safety.is_card_number(years.text)  # by chance, as one in ten
+    assert ask(sight("text", lines=[line("Members"), years])).text == "Text: “Members”"
 
 
 def test_a_long_number_with_a_wrong_check_digit_is_no_card():
