@@ -36,7 +36,7 @@ $(VENV)/.dev: $(VENV)/.demo
 
 demo: $(VENV)/.demo
 	@$(BIN)/python -m captioner fetch starter
-	@$(BIN)/python manage.py alttext_demo $(if $(ONCE),--once) $(if $(OUT),--out $(OUT)) $(if $(ADDRESS),--address $(ADDRESS))
+	@ALTTEXT_DEMO=1 $(BIN)/python manage.py alttext_demo $(if $(ONCE),--once) $(if $(OUT),--out $(OUT)) $(if $(ADDRESS),--address $(ADDRESS))
 
 test: $(VENV)/.dev
 	@BIN=$(BIN) sh tests/run.sh

@@ -15,7 +15,7 @@ from alttext.views.security import policy
 def wants_fragment(request: HttpRequest) -> bool:
     """Whether htmx asked for a part of the page; on a history restore it wants all of it."""
     htmx = getattr(request, "htmx", None)
-    return bool(htmx) and not htmx.history_restore_request
+    return htmx is not None and bool(htmx) and not htmx.history_restore_request
 
 
 def respond(

@@ -39,6 +39,11 @@ def features(paths: Sequence[Path], cache: Path, *, say: Callable[[str], object]
     return np.stack([known[path.name] for path in paths]).astype(np.float32)
 
 
+def known_names(cache: Path) -> set[str]:
+    """File names of the pictures whose features the cache holds."""
+    return set(_read(cache))
+
+
 def _read(cache: Path) -> dict[str, np.ndarray]:
     known: dict[str, np.ndarray] = {}
     for part in sorted(cache.glob("*.npz")):

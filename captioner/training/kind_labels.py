@@ -28,7 +28,11 @@ SCREENED = re.compile(r"\b(screen ?shots?|screen captures?)\b", re.I)
 OPERATED = re.compile(
     r"\b(dialog|window|menu|ribbon|button|pane|tab|toolbar|cursor|worksheet|cells?|drop-?down|icon)\b", re.I
 )
-TABULATED = re.compile(r"\b(table|spreadsheet|balance sheet|income statement|journal entr(y|ies)|ledger)\b", re.I)
+TABULATED = re.compile(
+    r"^\W*(\w+\W+){0,4}table\b|\b(spreadsheet|balance sheet|income statement|statements? of cash|ledger|t-account)\b|"
+    r"\b(journal entr(y|ies)|formula for)\b",
+    re.I,
+)
 BADGED = re.compile(r"\b(logo|badge|icon|sticker|wordmark|favicon)\b", re.I)
 
 
@@ -40,11 +44,13 @@ def textbook_kind(record: Mapping[str, Any]) -> Kind | None:
         return None if mixed else Kind.PHOTO
     if guess == "art":
         return _drawn(words, photographic)
-    if guess == "other":
-        return Kind.PHOTO if photographic else None
+    if guess == "other" and photographic:
+        return Kind.PHOTO
     if guess == "map":
         return Kind.MAP if MAPPED.search(words) else None
-    return None if photographic else _flat(words, guess)
+    if photographic:
+        return None
+    return Kind.TEXT if TABULATED.search(words) and not PLOTTED.search(words) else _flat(words, guess)
 
 
 def _drawn(words: str, photographic: bool) -> Kind | None:
@@ -60,9 +66,7 @@ def _flat(words: str, guess: str) -> Kind | None:
         if FLOWING.search(words):
             return Kind.DIAGRAM
         return Kind.CHART if PLOTTED.search(words) else None
-    if guess == "table":
-        return Kind.TEXT
-    return {"diagram": Kind.DIAGRAM, "screenshot": Kind.SCREENSHOT}.get(guess)
+    return {"diagram": Kind.DIAGRAM, "screenshot": Kind.SCREENSHOT, "table": Kind.TEXT}.get(guess)
 
 
 def screen_kind(record: Mapping[str, Any], flat_share: float) -> Kind | None:

@@ -26,12 +26,12 @@ def fonts() -> list[Path]:
 
 def page(words: str, rng: random.Random, faces: Sequence[Path]) -> Image.Image:
     """A paragraph, a table, a slide or a sign that says `words`; 336 px on its longer side."""
-    width, height = rng.choice(((672, 420), (560, 672), (672, 300), (480, 480), (672, 500)))
+    width, height = rng.choice(((672, 420), (560, 672), (672, 300), (672, 140), (480, 480), (672, 500)))
     ground = rng.choice(GROUNDS)
     dark = sum(bytes.fromhex(ground[1:])) < 380
     image = Image.new("RGB", (width, height), ground)
     draw = ImageDraw.Draw(image)
-    draw_on = rng.choice((_paragraph, _paragraph, _table, _table, _slide, _sign))
+    draw_on = rng.choice((_paragraph, _paragraph, _table, _table, _table, _slide, _sign))
     draw_on(draw, words.split(), rng, rng.choice(faces), (width, height), "#f5f5f5" if dark else "#1a1a1a")
     image.thumbnail((336, 336), Image.Resampling.BILINEAR)
     return image
@@ -57,12 +57,15 @@ def _sign(draw: ImageDraw.ImageDraw, words: list[str], rng: random.Random, face:
 
 
 def _table(draw: ImageDraw.ImageDraw, words: list[str], rng: random.Random, face: Path, size, ink: str) -> None:
-    columns, rows = rng.randint(2, 6), rng.randint(4, 12)
-    font = ImageFont.truetype(face, max(9, min(16, size[1] // rows // 2)))
+    columns, rows = rng.randint(2, 6), rng.randint(3, 22)
+    font = ImageFont.truetype(face, max(8, min(16, size[1] // rows // 2)))
     across, down = size[0] / columns, size[1] / rows
     ruled = rng.random() < 0.6
     if rng.random() < 0.6:
-        draw.rectangle((0, 0, size[0], down), fill=rng.choice(("#93c5fd", "#fdba74", "#a7f3d0", "#d1d5db")))
+        draw.rectangle(
+            (0, 0, size[0], down),
+            fill=rng.choice(("#93c5fd", "#fdba74", "#a7f3d0", "#d1d5db", "#b4783c", "#1e6f78", "#e8ecf8")),
+        )
     for row in range(rows):
         for column in range(columns):
             number = f"{rng.randint(1, 99_999):,}"

@@ -10,11 +10,16 @@ const boxOf = (form) => form.elements.text;
 const keyOf = (form) => `alttext-draft:${form.dataset.editor}`;
 const form = () => document.querySelector("form[data-editor]");
 
+const SEEN = ["version", "content_hash", "context_hash", "alt_hash"];
+
+// A draft keeps what was on screen when it was written, so that a text saved meanwhile by somebody else is noticed.
 const drafts = {
-  read: (key) => tryStorage(() => sessionStorage.getItem(key)),
-  write: (key, text) => tryStorage(() => sessionStorage.setItem(key, text)),
+  read: (key) => tryStorage(() => JSON.parse(sessionStorage.getItem(key))),
+  write: (key, draft) => tryStorage(() => sessionStorage.setItem(key, JSON.stringify(draft))),
   forget: (key) => tryStorage(() => sessionStorage.removeItem(key)),
 };
+
+const seenIn = (target) => Object.fromEntries(SEEN.map((name) => [name, target.elements[name].value]));
 
 function tryStorage(act) {
   try {
@@ -41,8 +46,9 @@ function fill(box, text) {
 function restore(target) {
   const box = boxOf(target);
   const draft = drafts.read(keyOf(target));
-  if (draft === null || draft === box.value) return;
-  box.value = draft;
+  if (draft === null || draft.text === box.value) return;
+  box.value = draft.text;
+  for (const [name, value] of Object.entries(draft.seen ?? {})) target.elements[name].value = value;
   box.dispatchEvent(new Event("input", { bubbles: true })); // counter and notes follow
   say("Your unsaved text is back in the box.");
 }
@@ -77,7 +83,7 @@ document.addEventListener("input", (event) => {
   const box = event.target;
   if (!box.matches("form[data-editor] textarea[name=text]")) return;
   if (box.value === "") box.form.elements.cleared.value = "1";
-  drafts.write(keyOf(box.form), box.value);
+  drafts.write(keyOf(box.form), { text: box.value, seen: seenIn(box.form) });
   count(box);
 });
 
@@ -103,7 +109,7 @@ document.body.addEventListener("htmx:beforeSwap", (event) => {
   const hadFocus = document.activeElement === box;
   inFlight = null;
   if (!typedOn) return;
-  drafts.write(keyOf(old), box.value);
+  drafts.write(keyOf(old), { text: box.value }); // the answer shows what stands there now
   document.body.addEventListener("htmx:afterSettle", () => {
     const fresh = form();
     if (!fresh || !hadFocus) return;

@@ -181,9 +181,7 @@ def test_decorative_on_and_off_brings_the_text_back_to_the_byte(make_placement, 
 def test_undo_gives_the_suggestion_its_prior_state_back(make_placement, suggest, author, at):
     placement = make_placement()
     suggestion = suggest(placement, "A red cat")
-    decisions.save_text(
-        placement=placement, text="A cat", seen=decisions.seen(placement, suggestion), by=author, at=at
-    )
+    decisions.save_text(placement=placement, text="A cat", seen=decisions.seen(placement, suggestion), by=author, at=at)
     placement.refresh_from_db()
     decisions.undo(placement=placement, seen=decisions.seen(placement), by=author, at=at)
     suggestion.refresh_from_db()

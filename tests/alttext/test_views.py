@@ -827,6 +827,16 @@ def test_templates_hold_nothing_that_runs_or_is_not_escaped():
         assert not forbidden.search(template.read_text()), template.name
 
 
+def test_scripts_build_no_markup_from_strings():
+    scripts = sorted((ROOT / "static" / "alttext").glob("*.js"))
+    assert len(scripts) >= 3
+    for script in scripts:
+        found = re.search(
+            r"innerHTML|outerHTML\s*=|insertAdjacentHTML|document\.write|\beval\(|new Function", script.read_text()
+        )
+        assert not found, script.name
+
+
 def test_the_code_behind_the_pages_marks_nothing_as_safe():
     for module in [*(ROOT / "alttext" / "views").glob("*.py"), *(ROOT / "alttext" / "templatetags").glob("*.py")]:
         assert not re.search(r"mark_safe|SafeString|is_safe", module.read_text()), module.name
@@ -842,6 +852,39 @@ def test_htmx_is_the_vendored_file_whose_sum_is_recorded():
     shipped = Path(django_htmx.__file__).parent / "static" / "django_htmx" / "htmx-2.min.js"
     assert (folder / "htmx.min.js").read_bytes() == shipped.read_bytes()
     assert 'version:"2.0.' in (folder / "htmx.min.js").read_text()
+
+
+def test_every_page_is_valid_html_with_ids_that_are_there_once(client, desk, other_author, make_placement, suggest):
+    import html5lib
+
+    placement, _ = desk
+    abstained = make_placement(link_url="/tickets/", link_label="Tickets", text_before="word " * 200)
+    suggest(abstained, reasons=["text_unverified"], evidence={"lines": ["OPEN"]}, flags=["url"])
+    mine = client.get(url("placement", placement))
+    other = type(client)()
+    other.force_login(other_author)
+    pages = [
+        mine,
+        client.get(url("queue", state="all")),
+        client.get(url("keys")),
+        client.get(url("placement", abstained)),
+        post(other, "save", placement, text="Theirs", htmx=False),
+        post(client, "save", placement, text="Mine", page=mine, htmx=False),
+        post(client, "save", placement, text="", htmx=False),
+        client.get(url("placement", placement)),
+    ]
+    assert [page.status_code for page in pages] == [200, 200, 200, 200, 302, 409, 422, 200]
+    for page in pages:
+        if page.status_code == 302:
+            continue
+        content = page.content.decode()
+        html5lib.HTMLParser(strict=True).parse(content)
+        ids = re.findall(r'\sid="([^"]*)"', content)
+        assert len(ids) == len(set(ids))
+        assert content.count(" autofocus") <= 1
+        for attribute in ("aria-describedby", "aria-labelledby", "for", "form"):
+            for value in re.findall(rf'\s{attribute}="([^"]*)"', content):
+                assert set(value.split()) <= set(ids), (attribute, value)
 
 
 def test_keys_are_new_with_every_page(client, desk):

@@ -10,7 +10,15 @@ from django.db import OperationalError
 from alttext import captioning, tasks, workers
 from alttext.models import Asset, Job, Placement, Suggestion
 from alttext.operations import suggestions
-from captioner.types import Caption, CaptionerDied, CaptionerHung, CaptionerUnavailable, MalformedOutput, Outcome, Reason
+from captioner.types import (
+    Caption,
+    CaptionerDied,
+    CaptionerHung,
+    CaptionerUnavailable,
+    MalformedOutput,
+    Outcome,
+    Reason,
+)
 from tests.conftest import picture
 
 pytestmark = pytest.mark.django_db

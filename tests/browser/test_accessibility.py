@@ -125,7 +125,7 @@ def test_axe_finds_nothing_after_an_act(tab_of, author, other_author, desk, widt
     tab.page.get_by_role("heading", name="Not saved yet").wait_for()
     found += look(tab, "editor-conflict")
     tab.page.get_by_role("button", name="Save", exact=True).click()
-    tab.page.get_by_role("heading", name="Saved").wait_for()
+    tab.page.get_by_role("heading", name="Saved", exact=True).wait_for()
     found += look(tab, "editor-saved")
     row = illustration_of(placement)
     row.text_before = "The ferry leaves at ten."

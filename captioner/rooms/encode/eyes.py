@@ -14,6 +14,7 @@ from PIL import Image
 
 from captioner.rooms.encode import ocr, shelf
 from captioner.rooms.encode.detector import Detector
+from captioner.rooms.encode.kinds import KindClassifier
 from captioner.rooms.encode.tags import Taxonomy
 from captioner.rooms.encode.towers import Tower, bound_threads
 from captioner.types import Sight, TextLine
@@ -26,14 +27,20 @@ class Eyes:
     """All that looks at a picture. Loading takes about a second; the object is not to be shared between threads."""
 
     def __init__(
-        self, tower: Tower, taxonomy: Taxonomy, detector: Detector | None = None, reader: ocr.Reader | None = None
+        self,
+        tower: Tower,
+        taxonomy: Taxonomy,
+        *,
+        detector: Detector | None = None,
+        reader: ocr.Reader | None = None,
+        kinds: KindClassifier | None = None,
     ) -> None:
-        self.tower, self.taxonomy, self.detector, self.reader = tower, taxonomy, detector, reader
+        self.tower, self.taxonomy, self.detector, self.reader, self.kinds = tower, taxonomy, detector, reader, kinds
         self.versions: dict[str, str] = {
             "tags": f"efficientnet-lite2 {shelf.TAGS.digest[:12]}",
             "detector": f"centernet {shelf.DETECTOR_WEIGHTS.digest[:12]}" if detector else ABSENT,
             "ocr": ocr.version() if reader else ABSENT,
-            "kinds": ABSENT,
+            "kinds": kinds.version if kinds else ABSENT,
         }
         self.missing = tuple(sorted(part for part, version in self.versions.items() if version == ABSENT))
 
@@ -46,7 +53,13 @@ class Eyes:
         bound_threads()
         shelves = shelf.starter_folder(folder)
         detector = _optional(lambda: Detector.load(shelves), shelves, shelf.DETECTOR_WEIGHTS, shelf.DETECTOR_GRAPH)
-        return cls(Tower.load(shelves), Taxonomy.load(), detector, ocr.Reader.load())
+        return cls(
+            Tower.load(shelves),
+            Taxonomy.load(),
+            detector=detector,
+            reader=ocr.Reader.load(),
+            kinds=KindClassifier.load(),
+        )
 
     def look(self, image: Image.Image, *, text: bool | None = None) -> Sight:
         """What is seen in `image`; the same picture gives an equal sight.
@@ -59,6 +72,7 @@ class Eyes:
         return Sight(
             width_px=picture.width,
             height_px=picture.height,
+            kinds=self.kinds.classify(picture, encoding.pooled) if self.kinds else {},
             detections=self.detector.find(picture) if self.detector else (),
             tags=self.taxonomy.tags(encoding.probabilities),
             lines=lines,

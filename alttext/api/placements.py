@@ -1,6 +1,6 @@
-"""Placements, suggestions, decisions and jobs over HTTP: one call down, one answer out.
+"""Placements over HTTP: look, ask for a suggestion, decide. One call down, one answer out.
 
-Every list and every row starts from what the CMS lets the user edit, asked anew by each request, reading or writing.
+Each request, reading or writing, starts from what the CMS lets the user edit.
 """
 
 from __future__ import annotations
@@ -8,52 +8,20 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from django.db.models import QuerySet
-from django.http import Http404
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.cache import patch_cache_control
-from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema
-from rest_framework import mixins, status, viewsets
+from rest_framework import status
 from rest_framework.decorators import action
-from rest_framework.permissions import SAFE_METHODS, IsAuthenticated
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from alttext import permissions, queries, tasks
 from alttext.api import errors, etags, requests, schema, serializers
-from alttext.models import Decision, Job, Placement, Suggestion
+from alttext.api.base import OurViews
+from alttext.api.history import with_authors
+from alttext.models import Decision, Placement
 from alttext.operations import decisions, jobs, suggestions
-
-
-class OurViews(viewsets.GenericViewSet):
-    """What all routes share, stated here so that a site needs no REST_FRAMEWORK setting."""
-
-    permission_classes = [IsAuthenticated]
-    parser_classes = [requests.BoundedJSON]
-    renderer_classes = [JSONRenderer]
-    pagination_class = requests.ById
-    filter_backends: list = []
-    metadata_class = None
-    schema = AutoSchema()
-    lookup_value_converter = "int"
-
-    def get_throttles(self) -> list:
-        return [requests.Reads() if self.request.method in SAFE_METHODS else requests.Writes()]
-
-    def get_exception_handler(self) -> Any:
-        return errors.respond
-
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        response = super().finalize_response(request, response, *args, **kwargs)
-        patch_cache_control(response, private=True, no_cache=True)  # other people's drafts
-        return response
-
-    def answer_page(self, rows: QuerySet, kind: type) -> Response:
-        """One page of `rows`, each as `kind` writes it."""
-        return self.get_paginated_response(kind(self.paginate_queryset(rows), many=True).data)
 
 
 class PlacementViews(OurViews):
@@ -102,7 +70,7 @@ class PlacementViews(OurViews):
     def ask(self, request: Request, pk: int) -> Response:
         """Ask for a suggestion. Published text stays as it is; a second request meets the open one."""
         placement = self._placement(pk)
-        wanted = _checked_body(serializers.SuggestionRequest, request)
+        wanted = self.checked_body(serializers.SuggestionRequest)
         job = tasks.enqueue_suggestion(placement=placement, by=request.user, again=wanted["again"])
         headers = {"Location": reverse("alttext:api-job-detail", args=[job.pk])}
         return Response(serializers.JobSerializer(job).data, status=status.HTTP_202_ACCEPTED, headers=headers)
@@ -134,7 +102,7 @@ class PlacementViews(OurViews):
     @action(detail=True)
     def decisions(self, request: Request, pk: int) -> Response:
         """What people decided on this placement, oldest first."""
-        rows = _with_authors(self._placement(pk).decisions.all())
+        rows = with_authors(self._placement(pk).decisions.all())
         return self.answer_page(rows, serializers.DecisionSerializer)
 
     @extend_schema(
@@ -153,7 +121,7 @@ class PlacementViews(OurViews):
     def decide(self, request: Request, pk: int) -> Response:
         """Record one act of the signed-in person; 200 where nothing was left to record, 201 otherwise."""
         placement = self._placement(pk)
-        act = _checked_body(serializers.DecisionRequest, request)
+        act = self.checked_body(serializers.DecisionRequest)
         act.setdefault("idempotency_key", uuid.uuid4())
         _refuse_foreign(placement, act)
         try:
@@ -173,105 +141,12 @@ class PlacementViews(OurViews):
         return permissions.get_placement_or_404(user=self.request.user, placement_id=pk)
 
 
-class SuggestionViews(mixins.RetrieveModelMixin, OurViews):
-    """What captioners said, over all placements that the user may edit."""
-
-    queryset = Suggestion.objects.none()
-    serializer_class = serializers.SuggestionSerializer
-
-    def get_queryset(self) -> QuerySet[Suggestion]:
-        own = Suggestion.objects.filter(placement__in=permissions.editable_by(self.request.user))
-        return own.select_related("captioner_version")
-
-    @extend_schema(
-        operation_id="suggestions_list",
-        responses={200: serializers.SuggestionSerializer(many=True), **schema.WITH_QUERY, **schema.EVERYWHERE},
-    )
-    def list(self, request: Request) -> Response:
-        """Suggestions and abstentions, oldest first."""
-        return self.answer_page(self.get_queryset(), self.serializer_class)
-
-    @extend_schema(
-        operation_id="suggestions_retrieve",
-        responses={200: serializers.SuggestionSerializer, **schema.ONE_ROW, **schema.EVERYWHERE},
-    )
-    def retrieve(self, request: Request, pk: int) -> Response:
-        """One suggestion or abstention."""
-        return super().retrieve(request, pk=pk)
-
-
-class DecisionViews(mixins.RetrieveModelMixin, OurViews):
-    """What people decided, over all placements that the user may edit. Made through a placement."""
-
-    queryset = Decision.objects.none()
-    serializer_class = serializers.DecisionSerializer
-
-    def get_queryset(self) -> QuerySet[Decision]:
-        return _with_authors(Decision.objects.filter(placement__in=permissions.editable_by(self.request.user)))
-
-    @extend_schema(
-        operation_id="decisions_list",
-        responses={200: serializers.DecisionSerializer(many=True), **schema.WITH_QUERY, **schema.EVERYWHERE},
-    )
-    def list(self, request: Request) -> Response:
-        """Decisions, oldest first."""
-        return self.answer_page(self.get_queryset(), self.serializer_class)
-
-    @extend_schema(
-        operation_id="decisions_retrieve",
-        responses={200: serializers.DecisionSerializer, **schema.ONE_ROW, **schema.EVERYWHERE},
-    )
-    def retrieve(self, request: Request, pk: int) -> Response:
-        """One decision."""
-        return super().retrieve(request, pk=pk)
-
-
-class JobViews(mixins.RetrieveModelMixin, OurViews):
-    """Requests for suggestions: to poll after a 202."""
-
-    queryset = Job.objects.none()
-    serializer_class = serializers.JobSerializer
-
-    def get_queryset(self) -> QuerySet[Job]:
-        own = Job.objects.filter(placement__in=permissions.editable_by(self.request.user))
-        return own.select_related("suggestion")
-
-    @extend_schema(
-        operation_id="jobs_retrieve",
-        responses={200: serializers.JobSerializer, **schema.ONE_ROW, **schema.EVERYWHERE},
-    )
-    def retrieve(self, request: Request, pk: int) -> Response:
-        """One job."""
-        return super().retrieve(request, pk=pk)
-
-
-class NoSuchRoute(OurViews):
-    """Any other address below the API: JSON here too."""
-
-    @extend_schema(exclude=True)
-    def refuse(self, request: Request, **kwargs: Any) -> Response:
-        """:raises Http404: always."""
-        raise Http404
-
-
 def _shown(placement: Placement) -> tuple[dict[str, Any], str]:
     """A placement with all that the editor shows, and its ETag."""
     suggestion = queries.suggestion_of(placement)
     placement.shown_suggestion = suggestion  # type: ignore[attr-defined]
     shown = dict(serializers.PlacementSerializer(placement).data)
     return shown, etags.tag(placement, suggestion, shown)
-
-
-def _with_authors(rows: QuerySet[Decision]) -> QuerySet[Decision]:
-    # prefetched, not joined: a join would drop the decisions of deleted accounts
-    return rows.select_related("suggestion__captioner_version").prefetch_related("by")
-
-
-def _checked_body(kind: type, request: Request) -> dict[str, Any]:
-    body = kind(data=request.data)
-    if not body.is_valid():
-        raise errors.Unprocessable(body.errors)
-    return dict(body.validated_data)
 
 
 def _refuse_foreign(placement: Placement, act: dict[str, Any]) -> None:
