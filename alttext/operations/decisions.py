@@ -174,7 +174,8 @@ def _write(placement_id: int, adapter: adapters.Adapter, seen: Seen, act: _Act) 
         suggestion = undone.suggestion
     else:
         after = act.alt if act.alt is not None else before
-    if act.act == Act.SAVE and after == before and not (suggestion and suggestion.state == Suggestion.State.PENDING):
+    undecided = suggestion is not None and suggestion.state == Suggestion.State.PENDING
+    if act.act == Act.SAVE and after == before and not undecided and not placement.stale:
         latest = placement.decisions.order_by("-version").first()
         if latest is not None and latest.final_text == after.text:
             return latest  # identical to what a person saved: no new row
@@ -190,13 +191,14 @@ def _compare(placement: Placement, seen: Seen, *, by: Any) -> None:
     """:raises Stale: what was on screen is not what is there."""
     if placement.state == Placement.State.GONE:
         raise adapters.NotThere("This image is no longer on the page.")
-    newer = list(placement.decisions.filter(version__gt=seen.version).values_list("by_id", flat=True))
-    own = bool(newer) and all(author == by.pk for author in newer)
+    newer = list(placement.decisions.filter(version__gt=seen.version).order_by("version"))
+    own = bool(newer) and all(decision.by_id == by.pk for decision in newer)
     if placement.version != seen.version and not own:
         raise TextChanged(placement, "Somebody else decided on this image meanwhile.")
     if placement.asset and placement.asset.content_hash != seen.content_hash:
         raise ImageChanged(placement, "The image was replaced meanwhile. Look at the new one before you save.")
-    if not own and placement.alt_hash != seen.alt_hash:
+    known = {seen.alt_hash, Alt(newer[-1].final_text, newer[-1].final_decorative).hash} if own else {seen.alt_hash}
+    if placement.alt_hash not in known:  # also where the author's own act came in between
         raise TextChanged(placement, "The text was changed in the page meanwhile.")
     if placement.snapshot and placement.snapshot.context_hash != seen.context_hash and not own:
         raise ContextChanged(

@@ -128,6 +128,18 @@ def test_text_changed_in_the_cms_is_noticed_before_saving(make_placement, sugges
     assert illustration_of(placement).alt_text == "Written in the page"
 
 
+def test_a_text_changed_in_the_cms_after_own_save_is_not_overwritten(make_placement, author, at, illustration_of):
+    placement = make_placement()
+    screen = decisions.seen(placement)
+    decisions.save_text(placement=placement, text="Mine", seen=screen, by=author, at=at)
+    row = illustration_of(placement)
+    row.alt_text = "A colleague's, in the page"
+    row.save()
+    with pytest.raises(decisions.TextChanged):
+        decisions.save_text(placement=placement, text="Mine again", seen=screen, by=author, at=at)
+    assert illustration_of(placement).alt_text == "A colleague's, in the page"
+
+
 def test_changed_page_words_are_told_once_and_a_second_press_saves(
     make_placement, suggest, author, at, illustration_of
 ):

@@ -767,7 +767,6 @@ def test_a_stale_text_carries_a_banner(client, author, make_placement):
     assert "Changed since:" in client.get(url("placement", placement)).content.decode()
 
 
-@pytest.mark.xfail(strict=True, reason="save_text returns the last decision without clearing the mark")
 def test_a_stale_text_that_still_fits_can_be_saved_as_it_is(client, desk, author):
     placement, _ = desk
     post(client, "save", placement, text="A red ferry")

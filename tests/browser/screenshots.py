@@ -83,9 +83,9 @@ def _conflict(browser, page, base: str, width: int, placement) -> None:
 def _page(browser, base: str, width: int, name: str):
     page = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce").new_page()
     page.goto(f"{base}/accounts/login/")
-    page.get_by_label("Username").fill(name)
+    page.get_by_label("User name").fill(name)
     page.get_by_label("Password").fill(name)
-    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name="Sign in").click()
     page.wait_for_load_state("networkidle")
     return page
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
@@ -112,7 +114,10 @@ def _open_jobs() -> int:
 
 
 def _start_worker() -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, sys.argv[0], "alttext_worker"])
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "alttext.project.settings"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "django", "alttext_worker"], cwd=settings.BASE_DIR, env=environment
+    )
 
 
 def _row(placement: Placement) -> dict[str, Any]:
