@@ -20,8 +20,11 @@ from captioner.types import Kind, PageContext, Reason, Sight, Support, TextLine
 MOST_THINGS = 3  # key fact first (T20); a fourth noun reads like keyword stuffing
 MOST_LABELS = 6
 BUTTON_GRAPHEMES = 60  # more words than this are no name of a destination
-SIGN_SURE = 0.95  # words on a photo: one false "8" was read where no text was
+LABEL_WORDS = 5  # longer lines are neighbours that were read as one
+TITLE_WORDS = 4  # on a diagram a shorter line at the top is one more label
+SIGN_SURE = 0.97  # words on a photo: one false "8" was read where no text was, "YAWANA" on a YAMAHA came with .83
 SIGN_LETTERS = 4
+SIGN_SHARE = 0.01  # of the picture; smaller words on 336 px were misread ("United Notions")
 SIGN_GRAPHEMES = 60
 
 
@@ -78,7 +81,7 @@ def destination(page: PageWords, context: PageContext, *, speaks: bool) -> Draft
 
 def button_words(words: Reading) -> Draft | Silence:
     """The words on a button or logo, where the link itself tells nothing."""
-    if words.text and pagewords.graphemes(words.text) <= BUTTON_GRAPHEMES:
+    if words.text and words.is_whole and pagewords.graphemes(words.text) <= BUTTON_GRAPHEMES:
         return Draft(words.text, _quoted_supports(words.sure), from_page=True)
     return Silence(
         Reason.OBJECT_UNSUPPORTED,
@@ -89,21 +92,23 @@ def button_words(words: Reading) -> Draft | Silence:
 
 def bare_words(words: Reading) -> Draft | Silence:
     """The words read, as they are: the only answer in a language that the starter does not write."""
-    if not words.text:
+    if not words.text or not words.is_whole:
         return _nothing_read(words)
     return Draft(words.text, _quoted_supports(words.sure), quoted=words.text)
 
 
 def words(words: Reading, language: str) -> Draft | Silence:
-    """Quote what was read (T7); a long page is named by its beginning (T11)."""
-    if not words.text:
+    """Quote what was read (T7); a long page, and one with doubtful lines, is named by its beginning (T11)."""
+    if not words.opening:
         return _nothing_read(words)
     frames = wording.lexicon(language).frames
-    if pagewords.graphemes(words.text) <= wording.SOFT_LIMIT:
+    long = pagewords.graphemes(words.text) > wording.SOFT_LIMIT
+    if words.is_whole and not long:
         text = frames.text.format(wording.quote(words.text, language))
-        return Draft(text, _quoted_supports(words.sure), quoted=words.text)
-    first = wording.beginning(words.text)
-    return Draft(frames.page.format(wording.quote(first, language)), _quoted_supports(words.sure), quoted=words.text)
+    else:
+        first = wording.beginning(" ".join(line.text for line in words.opening))
+        text = (frames.page if long else frames.start).format(wording.quote(first, language))
+    return Draft(text, _quoted_supports(words.sure), quoted=words.text)
 
 
 def graphic(sight: Sight, words: Reading, route: Route, language: str) -> Draft | Silence:
@@ -111,7 +116,7 @@ def graphic(sight: Sight, words: Reading, route: Route, language: str) -> Draft 
     frames = wording.lexicon(language).frames
     name = wording.medium(route.medium, language)
     kind = _kind_support(name, sight, route.medium)
-    title = reading.title(words.sure)
+    title = reading.title(words.sure, TITLE_WORDS if sight.kind is Kind.DIAGRAM else 2)
     axes = reading.axes(words.sure, sight.width_px, sight.height_px) if route.medium is not Kind.MAP else ()
     if title is not None:
         text = frames.titled.format(wording.quote(title.text, language), medium=name)
@@ -137,15 +142,15 @@ def graphic(sight: Sight, words: Reading, route: Route, language: str) -> Draft 
 
 def screen(sight: Sight, words: Reading, route: Route, language: str) -> Draft | Silence:
     """A screenshot by the words at its top."""
-    if not words.sure:
+    if not words.opening:
         return _nothing_read(words)
     frames = wording.lexicon(language).frames
     name = wording.medium(route.medium, language)
     kind = _kind_support(name, sight, route.medium)
-    first = wording.beginning(words.sure[0].text)
+    first = wording.beginning(words.opening[0].text)
     return Draft(
         frames.screen.format(wording.quote(first, language), medium=name),
-        (*kind, *_quoted_supports(words.sure[:1])),
+        (*kind, *_quoted_supports(words.opening[:1])),
         quoted=words.text,
     )
 
@@ -159,7 +164,7 @@ def things(
         return Silence(Reason.OBJECT_UNSUPPORTED, _missing_evidence(seen, sight, words))
     text = wording.listing(list(said), language)
     supports = [Support(phrase, thing.source, round(thing.score, 4), thing.detail) for phrase, thing in said.items()]
-    sign = _sign(words)
+    sign = _sign(words, sight.text_share)
     if sign:
         quoted = " ".join(line.text for line in sign)
         text = wording.lexicon(language).frames.beside.format(text, wording.quote(quoted, language))
@@ -196,21 +201,20 @@ def _phrase(thing: Thing, language: str) -> str | None:
     return None
 
 
-def _sign(words: Reading) -> tuple[TextLine, ...]:
-    """Words on a photo that are sure, long enough and few; empty where a longer text should be read by a person."""
-    lines = tuple(
-        line
-        for line in words.sure
-        if line.confidence >= SIGN_SURE and len(reading.LETTER.findall(line.text)) >= SIGN_LETTERS
-    )
-    return lines if pagewords.graphemes(" ".join(line.text for line in lines)) <= SIGN_GRAPHEMES else ()
+def _sign(words: Reading, share: float) -> tuple[TextLine, ...]:
+    """Words on a photo, if all that was read is sure, large enough and short; a gap would change what a sign says."""
+    letters = sum(len(reading.LETTER.findall(line.text)) for line in words.sure)
+    fits = letters >= SIGN_LETTERS and pagewords.graphemes(words.text) <= SIGN_GRAPHEMES and share >= SIGN_SHARE
+    sure = all(line.confidence >= SIGN_SURE and reading.is_whole(line.text) for line in words.sure)
+    return words.sure if fits and sure and words.is_whole else ()
 
 
 def _labels(sure: Sequence[TextLine]) -> tuple[TextLine, ...]:
     """The first labels of a diagram, each once, without numbers, about as many as fit the aim of T11."""
     seen: dict[str, TextLine] = {}
     for line in sure:
-        if line.confidence >= reading.SURE_TITLE and not any(letter.isdigit() for letter in line.text):
+        fits = reading.is_whole(line.text) and len(line.text.split()) <= LABEL_WORDS
+        if fits and line.confidence >= reading.SURE_TITLE and not any(letter.isdigit() for letter in line.text):
             seen.setdefault(line.text.casefold(), line)
     kept: list[TextLine] = []
     for line in list(seen.values())[:MOST_LABELS]:

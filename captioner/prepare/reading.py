@@ -5,10 +5,12 @@ It knows boxes and confidences, no languages and no page.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from captioner.prepare import pagewords
 from captioner.types import TextLine
 
 SURE = 0.9  # a line below it is not quoted; the known false reading on a photo without text was one "8"
@@ -19,32 +21,43 @@ LETTER = re.compile(r"[^\W\d_]")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Sure lines in reading order, and those that were seen but are not sure enough."""
+    """Sure lines in reading order, and those that were seen but are not sure enough.
+
+    :ivar opening: the sure lines before the first doubtful one: what may be quoted without leaving a gap.
+    """
 
     sure: tuple[TextLine, ...] = ()
     unsure: tuple[TextLine, ...] = ()
+    opening: tuple[TextLine, ...] = ()
 
     @property
     def text(self) -> str:
         return " ".join(line.text for line in self.sure)
 
     @property
-    def score(self) -> float:
-        """The least sure of the sure lines, 0 where there are none."""
-        return min((line.confidence for line in self.sure), default=0.0)
+    def is_whole(self) -> bool:
+        """No line with words was left out."""
+        return len(self.opening) == len(self.sure) and not any(is_wordlike(line.text) for line in self.unsure)
 
 
 def read(lines: Sequence[TextLine], sure: float = SURE) -> Reading:
-    """Sort `lines` into sure and unsure; sure ones have letters or look like a number on a sign."""
-    tidy = [replace(line, text=" ".join(line.text.split())) for line in lines if line.text.strip()]
-    good = [line for line in tidy if line.confidence >= sure and is_wordlike(line.text)]
-    return Reading(in_order(good), tuple(line for line in tidy if line not in good))
+    """Sort `lines` into sure and unsure; a sure line is wordlike, a lone digit never is."""
+    tidy = in_order([replace(line, text=" ".join(line.text.split())) for line in lines if line.text.strip()])
+    good = tuple(line for line in tidy if line.confidence >= sure and is_wordlike(line.text))
+    wordy = [line for line in tidy if is_wordlike(line.text)]
+    opening = tuple(itertools.takewhile(lambda line: line in good, wordy))
+    return Reading(good, tuple(line for line in tidy if line not in good), opening)
 
 
 def is_wordlike(text: str) -> bool:
     """True for at least two letters that are most of the characters: no lone digit, no bar of symbols."""
     letters = len(LETTER.findall(text))
     return letters >= MIN_LETTERS and letters >= 0.4 * len(text.replace(" ", ""))
+
+
+def is_whole(text: str) -> bool:
+    """False where a line seems to go on in the next, or is cut out of running text."""
+    return text[-1:] not in ",:;&-–(" and not text.endswith((" the", " of", " and", " is"))
 
 
 def in_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
@@ -60,8 +73,8 @@ def in_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
     return tuple(line for row in rows for line in sorted(row, key=lambda line: line.box.left))
 
 
-def title(lines: Sequence[TextLine]) -> TextLine | None:
-    """A line that reads like the title of a chart: sure, in the top fifth, wide or central, at least two words."""
+def title(lines: Sequence[TextLine], least_words: int = 2) -> TextLine | None:
+    """A line that reads like the title of a chart: sure, in the top fifth, left or central, alone, not cut off."""
     for line in in_order(lines):
         box = line.box
         central = abs((box.left + box.right) / 2 - 0.5) < 0.2 or box.left < 0.12
@@ -71,8 +84,11 @@ def title(lines: Sequence[TextLine]) -> TextLine | None:
             and box.bottom < 0.22
             and central
             and alone
-            and len(line.text.split()) >= 2
+            and len(pagewords.words(line.text)) >= least_words
             and is_wordlike(line.text)
+            and is_whole(line.text)
+            and not line.text[0].islower()
+            and '"' not in line.text
         ):
             return line
     return None

@@ -12,6 +12,7 @@ from captioner.types import Kind, Role, Sight
 
 GRAPHIC_KINDS = (Kind.CHART, Kind.DIAGRAM, Kind.MAP)
 SURE_KIND = 0.6  # the kind may be said in the text from here on
+SURE_MAP = 0.9  # engravings and folders were called maps at .57-.87
 MUCH_TEXT = 0.12  # share of the picture under sure lines; a slide or page has more, a photo with a sign has less
 
 
@@ -38,7 +39,7 @@ def choose(sight: Sight, role: Role = Role.UNKNOWN) -> Route:
     """The way to speak. A person's role wins over the kind that was guessed."""
     kinds = {Kind(name): share for name, share in sight.kinds.items()}
     graphic = max(GRAPHIC_KINDS, key=lambda kind: kinds.get(kind, 0.0))
-    medium = graphic if kinds.get(graphic, 0.0) >= SURE_KIND else None
+    medium = graphic if kinds.get(graphic, 0.0) >= (SURE_MAP if graphic is Kind.MAP else SURE_KIND) else None
     if role is Role.TEXT:
         return Route(Way.WORDS)
     if role is Role.COMPLEX:

@@ -38,7 +38,7 @@ def main() -> int:
             _wait(port)
             for width in WIDTHS:
                 _workbench(browser, f"http://127.0.0.1:{port}", width)
-            made_up()
+            made_up(site)
             for width in WIDTHS:
                 page = _page(browser, f"http://127.0.0.1:{port}", width, "lead")
                 page.goto(f"http://127.0.0.1:{port}/alttext/dashboards/")
@@ -91,11 +91,16 @@ def _page(browser, base: str, width: int, name: str):
 
 
 def _keep(page, name: str) -> None:
-    page.screenshot(path=FOLDER / f"{name}.png", full_page=True)
+    width = page.viewport_size["width"]
+    height = page.evaluate("document.documentElement.scrollHeight")
+    page.set_viewport_size({"width": width, "height": min(height, 2400)})  # lazy images load, a fixed bar covers nothing
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=FOLDER / f"{name}.png")
+    page.set_viewport_size({"width": width, "height": 900})
     print(FOLDER / f"{name}.png")
 
 
-def made_up() -> None:
+def made_up(site: Site) -> None:
     """Invented decisions of seven authors on 300 invented suggestions, through the operations."""
     from datetime import timedelta
 
@@ -108,7 +113,7 @@ def made_up() -> None:
     authors = [get_user_model().objects.create_user(f"made-up-{number}") for number in range(7)]
     care = [chance.uniform(0.1, 0.6) for _ in authors]
     now = timezone.now()
-    for placement in Site.placements(300):
+    for placement in site.placements(300):
         at = now - timedelta(days=chance.uniform(0, 25))
         suggestions.request(placement=placement, captioner="starter", prio=1, at=at)
         claim = jobs.claim(at=at)

@@ -30,6 +30,7 @@ class Frames:
     opening: str
     closing: str
     text: str
+    start: str
     page: str
     titled: str
     axes: str
@@ -47,6 +48,7 @@ FRAMES = {
         opening="“",
         closing="”",
         text="Text: {}",
+        start="Text beginning {}",
         page="Page of text, beginning {}",
         titled="{medium} titled {}",
         axes="{}; axes: {}",
@@ -68,6 +70,7 @@ FRAMES = {
         opening="„",
         closing="“",
         text="Text: {}",
+        start="Text, beginnt mit {}",
         page="Textseite, beginnt mit {}",
         titled="{medium} mit dem Titel {}",
         axes="{}; Achsen: {}",
@@ -109,7 +112,16 @@ class Lexicon:
     def frame_words(self) -> frozenset[str]:
         """Every word that a frame may add by itself. The name of a medium is none: it needs the support of the kind."""
         frames = self.frames
-        pieces = (frames.text, frames.page, frames.titled, frames.axes, frames.axes_only, frames.labels, frames.screen)
+        pieces = (
+            frames.text,
+            frames.start,
+            frames.page,
+            frames.titled,
+            frames.axes,
+            frames.axes_only,
+            frames.labels,
+            frames.screen,
+        )
         neutral = frames.media[None]
         joined = " ".join((*pieces, frames.beside, frames.last, neutral)).replace("{medium}", " ")
         return frozenset(pagewords.words(joined))

@@ -50,6 +50,12 @@ SILENT = [
         "No title",
     ),
     ("one axis alone", sight("chart", lines=[BOTTOM]), Reason.TEXT_UNVERIFIED, "No title"),
+    (
+        "running text at the top of a diagram",
+        sight("diagram", lines=[line("to describe, or to inform the reader", top=0.03)]),
+        Reason.TEXT_UNVERIFIED,
+        "labels",
+    ),
     ("one label of a diagram", sight("diagram", lines=[line("Pore", top=0.5)]), Reason.TEXT_UNVERIFIED, "labels"),
 ]
 

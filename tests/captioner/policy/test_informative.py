@@ -44,6 +44,18 @@ SAYS = [
         {},
         "A bus; text: “AIRPORT EXPRESS”",
     ),
+    (
+        "a sign with a doubtful line is not quoted",
+        sight("photo", seen("bus"), lines=[line("AIRPORT"), line("EXPRESS", 0.8, top=0.5)]),
+        {},
+        "A bus",
+    ),
+    (
+        "tiny words on a photo are not quoted",
+        sight("photo", seen("bus"), lines=[line("AIRPORT", right=0.3, height=0.01)]),
+        {},
+        "A bus",
+    ),
     ("a lone character is no sign", sight("photo", seen("bus"), lines=[line("8")]), {}, "A bus"),
     (
         "what the page names comes first",

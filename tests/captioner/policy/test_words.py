@@ -15,7 +15,7 @@ SAYS = [
     ("German quotation marks", sight("text", lines=[line("Kein Zutritt")]), {"language": "de"}, "Text: „Kein Zutritt“"),
     ("rows from the left", sight("text", lines=[line("world", left=0.6, right=0.9), line("hello", left=0.1, right=0.4)]), {}, "Text: “hello world”"),
     ("top to bottom", sight("text", lines=[line("second", top=0.5), line("first", top=0.1)]), {}, "Text: “first second”"),
-    ("doubtful lines left out", sight("text", lines=[line("No entry"), line("smudge", 0.7, top=0.5)]), {}, "Text: “No entry”"),
+    ("nothing after a doubtful line", sight("text", lines=[line("No entry"), line("smudge", 0.7, top=0.5), line("today", top=0.7)]), {}, "Text beginning “No entry”"),
     ("a full stop stays", sight("text", lines=[line("Acme Inc.")]), {}, "Text: “Acme Inc.”"),
     ("inner quotation marks stay", sight("text", lines=[line('A sign reads "Stop."')]), {}, "Text: “A sign reads \"Stop.\"”"),
     ("much text of no kind", sight("", lines=[line("Welcome to the town", height=0.3)]), {}, "Text: “Welcome to the town”"),
@@ -52,6 +52,7 @@ SILENT = [
     ("a lone digit", sight("text", lines=[line("8")]), {}, Reason.TEXT_UNVERIFIED, "“8”"),
     ("the words stand beside it", sight("text", lines=[line("No entry")]), {"after": "There is NO ENTRY, sorry."}, Reason.ALREADY_SAID, "empty alt"),
     ("the words are the caption", sight("text", lines=[line("No entry")]), {"caption": "No entry"}, Reason.ALREADY_SAID, "empty alt"),
+    ("a doubtful first line", sight("text", lines=[line("smudge", 0.7), line("today", top=0.7)]), {}, Reason.TEXT_UNVERIFIED, "“smudge” 0.70"),
     ("a screenshot without words", sight("screenshot"), {}, Reason.TEXT_UNVERIFIED, "No words"),
 ]  # fmt: skip
 
