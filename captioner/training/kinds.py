@@ -24,6 +24,7 @@ from torch import nn
 
 from captioner.rooms.encode.kinds import KindClassifier
 from captioner.rooms.encode.statistics import NAMES
+from captioner.rooms.encode.towers import bound_threads
 from captioner.training import kind_labels, kind_pages
 from captioner.training.kind_features import features, known_names
 from captioner.types import Kind
@@ -225,6 +226,7 @@ def main() -> None:
     parser.add_argument("--known-only", action="store_true", help="train on what the cache holds, compute no features")
     parser.add_argument("--to", type=Path, default=DATA)
     options = parser.parse_args()
+    bound_threads(1)
     source = Source(options.data, options.cache, None if options.known_only else options.most)
     held_out, rows = source.read("openstax/val", textbook), gather(source)
     tensors, card = fit(rows, held_out.take(held_out.labels != UNKNOWN))

@@ -83,7 +83,8 @@ class Eyes:
     def _read(self, picture: Image.Image, wanted: bool | None) -> tuple[TextLine, ...]:
         if self.reader is None or wanted is False:
             return ()
-        if wanted is None and not self.reader.probe(picture).promises_text:
+        large = max(picture.size) > ocr.PROBE_PX  # below that, reading costs no more than the probe
+        if wanted is None and large and not self.reader.probe(picture).promises_text:
             return ()
         return self.reader.read(picture)
 

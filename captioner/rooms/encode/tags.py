@@ -15,7 +15,9 @@ import numpy as np
 
 from captioner.types import Tag
 
-LEAF_AT = 0.8  # a class name is said from here; measured precision in the class docstring below
+# On 372 COCO training pictures these two let 121 names through, 104 of them ancestors; held against object lists and
+# captions about 104 were right (.86), and 6 of the 17 wrong ones were bathrooms called furniture, since cured.
+LEAF_AT = 0.8
 ANCESTOR_AT = 0.5  # at most one of two disjoint names can pass
 LEAVES = 10  # classes listed for policies that hold page words against them
 LEAF_FLOOR = 0.02  # below this a listed class is noise

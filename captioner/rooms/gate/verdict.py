@@ -25,6 +25,7 @@ class Thresholds:
 
     :ivar detector: score from which one detection of a class is enough; `detector_default` for classes not listed.
     :ivar agree_detector: score that is enough where the tags give the class at least `agree_tags`.
+    :ivar second: score of a second box, barely overlapping, from which the plural is said.
     :ivar leaf: probability for a name from the tags alone; `leaf_named` where the page says that very name.
     :ivar ancestor: summed probability for a wider name from the tags alone; `wide_ancestor` for the widest.
     :ivar strict_*: the same where the picture is no sure photo; both detector and tags, or the page, must agree.
@@ -38,6 +39,7 @@ class Thresholds:
     leaf_named: float = calibrated.LEAF_NAMED
     ancestor: float = calibrated.ANCESTOR
     wide_ancestor: float = calibrated.WIDE_ANCESTOR
+    second: float = calibrated.SECOND
     strict_detector: float = calibrated.STRICT_DETECTOR
     strict_leaf: float = calibrated.STRICT_LEAF
     strict_ancestor: float = calibrated.STRICT_ANCESTOR
@@ -128,17 +130,17 @@ def _from_boxes(
                 boxes[0].score >= limits.agree_detector and chance >= limits.agree_tags
             )
         if enough and not _named_better(boxes[0], sight.detections, limits):
-            sure.append(_thing(boxes, chance))
+            sure.append(_thing(boxes, chance, limits.second))
         else:
-            unsure.append(_thing(boxes[:1], chance))
+            unsure.append(_thing(boxes[:1], chance, limits.second))
     return Seen(tuple(sure), tuple(unsure))
 
 
-def _thing(boxes: Sequence[Detection], chance: float) -> Thing:
+def _thing(boxes: Sequence[Detection], chance: float, second: float) -> Thing:
     best = boxes[0]
     apart = [best]
     for one in boxes[1:]:
-        if one.score >= calibrated.SECOND and all(_overlap(one, other) < BARELY_OVERLAPPING for other in apart):
+        if one.score >= second and all(_overlap(one, other) < BARELY_OVERLAPPING for other in apart):
             apart.append(one)
     return Thing(
         concept=best.label,

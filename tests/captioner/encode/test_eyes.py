@@ -105,8 +105,14 @@ def test_present_parts_are_seen_and_versioned(tower, taxonomy):
 )
 def test_text_is_read_when_asked_for_or_promised(tower, taxonomy, text, promises, asked):
     reader = Reader(promises)
-    Eyes(tower, taxonomy, reader=reader).look(PICTURE, text=text)
+    Eyes(tower, taxonomy, reader=reader).look(PICTURE.resize((960, 720)), text=text)
     assert reader.asked == asked
+
+
+def test_a_small_picture_is_read_without_a_probe(tower, taxonomy):
+    reader = Reader(promises=False)
+    Eyes(tower, taxonomy, reader=reader).look(PICTURE)
+    assert reader.asked == ["read"]
 
 
 def test_the_same_picture_gives_an_equal_sight(tower, taxonomy):

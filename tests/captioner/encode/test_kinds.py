@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+import torch
 
 from captioner.rooms.encode.kinds import PLACE, KindClassifier
 from captioner.training import kind_labels, kind_pages, kinds
@@ -53,8 +54,12 @@ def blobs(count: int, seed: int = 0) -> kinds.Rows:
 
 @pytest.fixture
 def short_training(monkeypatch):
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # as `main` does: two threads wait for each other on a model this small
     monkeypatch.setattr(kinds, "STEPS", 400)
     monkeypatch.setattr(kinds, "DROPOUT", 0.0)  # four features have nothing to spare
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.mark.usefixtures("short_training")
@@ -68,10 +73,11 @@ def test_training_learns_what_can_be_learnt_and_repeats_itself():
 @pytest.mark.usefixtures("short_training")
 def test_wrong_labels_are_found_by_the_other_folds():
     rows = blobs(400)
-    wrong = np.arange(400) % 20 == 0
-    spoilt = kinds.Rows(rows.features, np.where(wrong, (rows.labels + 1) % 3, rows.labels))
+    place = np.arange(400)
+    wrong = place % 20 == 0  # one in twenty, spread over the other seven kinds: under 1 % each, below the 5 % asked for
+    spoilt = kinds.Rows(rows.features, np.where(wrong, (rows.labels + 1 + place // 20 % 7) % 8, rows.labels))
     kept = kinds.uncontradicted(spoilt)
-    assert kept[wrong].mean() < 0.3
+    assert kept[wrong].mean() < 0.3  # class weights lift the rarest kinds over the limit
     assert kept[~wrong].mean() > 0.95
 
 
