@@ -35,3 +35,15 @@ def test_a_picture_is_routed_by_role_and_kind(kind, sure, role, expected):
 def test_much_text_of_no_clear_kind_is_quoted(kind):
     given = replace(sight(kind), text_share=routing.MUCH_TEXT)
     assert routing.choose(given).way is Way.WORDS
+
+
+@pytest.mark.parametrize("kind", ["photo", "art", "other", ""])
+def test_a_picture_that_is_mostly_words_is_quoted_whatever_its_guessed_kind(kind):
+    given = replace(sight(kind, sure=0.6), text_share=routing.MOSTLY_TEXT)
+    assert routing.choose(given).way is Way.WORDS
+
+
+@pytest.mark.parametrize("kind", ["chart", "screenshot"])
+def test_a_chart_full_of_words_stays_a_chart(kind):
+    given = replace(sight(kind), text_share=routing.MOSTLY_TEXT)
+    assert routing.choose(given).way is not Way.WORDS
