@@ -77,7 +77,8 @@ def current() -> door.Captioner:
         if _current is None or (
             isinstance(_current, door.IsolatedCaptioner) and _current.name != conf.get("CAPTIONER")
         ):
-            _current = door.IsolatedCaptioner(conf.get("CAPTIONER"))
+            use_now: door.Captioner = door.IsolatedCaptioner(conf.get("CAPTIONER"))
+            _current = use_now
         return _current
 
 

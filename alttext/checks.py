@@ -73,11 +73,8 @@ def check_broker(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     if url.startswith(("filesystem", "sqla", "sqlalchemy", "django")):
         hint = "Use redis:// or amqp://, or the embedded worker (WAKE empty)."
         return [Error("This Celery broker loses messages when a worker is killed.", hint=hint, id="alttext.E006")]
-    if (
-        (url.startswith("redis")
-        and "socket_timeout" not in options)
-        or (url.startswith("amqp")
-        and "read_timeout" not in options)
+    if (url.startswith("redis") and "socket_timeout" not in options) or (
+        url.startswith("amqp") and "read_timeout" not in options
     ):
         hint = "Copy broker_transport_options from alttext/project/celery.py."
         return [Warning("A frozen broker may hold up uploads: no time limit is set.", hint=hint, id="alttext.W002")]

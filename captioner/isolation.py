@@ -144,7 +144,7 @@ def serve(name: str) -> int:
     while (message := _read(sys.stdin.buffer)) is not None:
         try:
             outcomes = captioner.describe([_unpack(item) for item in message["requests"]])
-            answer = {"outcomes": [outcome.as_json() for outcome in outcomes]}
+            answer: dict[str, Any] = {"outcomes": [outcome.as_json() for outcome in outcomes]}
         except Exception as error:  # outermost layer of the child: the parent gets the name and records it on the row
             answer = {"error": type(error).__name__, "detail": f"{type(error).__name__}: {error}"}
         _write(answers, answer)

@@ -276,7 +276,11 @@ class Captioner(Protocol):
     """What `load_captioner` gives."""
 
     name: str
-    versions: Mapping[str, str]
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """What it is made of; see `versions_key`."""
+        ...
 
     def describe(self, requests: Sequence[CaptionRequest]) -> list[Outcome]:
         """Same length and order as `requests`.

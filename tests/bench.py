@@ -1,6 +1,6 @@
 """Measurements as ratios within one run: `make bench`, or `python -m tests.bench --placements 200`.
 
-Timings of a shared machine are noisy; the two sides of each ratio are measured in turns, and the machine's load is told.
+Timings of a shared machine are noisy: the sides of each ratio are measured in turns, and the load is told.
 Prints JSON. Nothing here is a test.
 """
 
@@ -120,7 +120,7 @@ def _peak_megabytes(pid: int) -> float:
 
 
 def memory_of_the_web_process(site: Site) -> dict[str, Any]:
-    """Peak memory of one gunicorn process after 300 requests to queue, editor and dashboard, and whether it holds torch."""
+    """Peak memory of a gunicorn process after 300 requests to queue, editor and dashboard; whether it holds torch."""
     import urllib.request
 
     from django.contrib.auth import get_user_model
@@ -170,7 +170,9 @@ def memory_of_the_web_process(site: Site) -> dict[str, Any]:
 def against_blip() -> dict[str, Any]:
     """Seconds an image of the starter and of BLIP-base with random weights, greedy, 20 tokens, in turns, same cores."""
     code = Path(__file__).with_name("bench_blip.py")
-    run = subprocess.run([sys.executable, "-m", "tests.bench_blip"], capture_output=True, text=True, cwd=code.parents[1])
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.bench_blip"], capture_output=True, text=True, cwd=code.parents[1]
+    )
     if run.returncode:
         return {"skipped": run.stderr.strip().splitlines()[-1] if run.stderr.strip() else "failed"}
     result: dict[str, Any] = json.loads(run.stdout)

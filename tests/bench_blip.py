@@ -30,14 +30,18 @@ def main() -> None:
         middle = time.perf_counter()
         with torch.inference_mode():
             pixels = _pixels(derivative)
-            blip.generate(pixel_values=pixels, max_new_tokens=TOKENS, min_new_tokens=TOKENS, num_beams=1, do_sample=False)
+            blip.generate(
+                pixel_values=pixels, max_new_tokens=TOKENS, min_new_tokens=TOKENS, num_beams=1, do_sample=False
+            )
         ended = time.perf_counter()
         if number:
             times["starter"].append(middle - begun)
             times["blip"].append(ended - middle)
     means = {name: round(statistics.mean(values), 3) for name, values in times.items()}
     ratio = round(sum(times["starter"]) / sum(times["blip"]), 3)
-    print(json.dumps({"images": len(times["blip"]), "seconds_each": means, "starter_over_blip": ratio, "tokens": TOKENS}))
+    print(
+        json.dumps({"images": len(times["blip"]), "seconds_each": means, "starter_over_blip": ratio, "tokens": TOKENS})
+    )
 
 
 def _pixels(data: bytes) -> torch.Tensor:

@@ -61,7 +61,7 @@ def at() -> datetime:
 
 
 def picture(*, colour=(200, 40, 40), size=(320, 200), kind="PNG", seed=None) -> bytes:
-    """Bytes of a picture with two areas, so that it is not flat; every call gives other bytes unless `seed` is given."""
+    """Bytes of a picture that is not flat; every call gives other bytes unless `seed` is given."""
     number = next(_numbers) if seed is None else seed
     image = Image.new("RGB", size, colour)
     marks = random.Random(number)
@@ -184,7 +184,9 @@ def suggest(at):
     """Ask for a suggestion and record `text`, or the reasons of an abstention, as a worker does."""
     from alttext.operations import jobs, suggestions
 
-    def record(placement, text="A red picture", *, reasons=(), when=None, flags=(), evidence=None, version="canned-1", by=None):
+    def record(
+        placement, text="A red picture", *, reasons=(), when=None, flags=(), evidence=None, version="canned-1", by=None
+    ):
         when = when or at
         job, _ = suggestions.request(placement=placement, captioner="canned", prio=1, at=when, by=by)
         type(job).objects.filter(pk=job.pk).update(prio=0)

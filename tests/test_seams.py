@@ -75,7 +75,9 @@ def test_the_documents_name_every_check_id():
 
 
 def test_the_documents_name_only_commands_and_targets_that_exist():
-    texts = "".join(path.read_text() for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+    texts = "".join(
+        path.read_text() for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+    )
     from django.core.management import get_commands
 
     for command in re.findall(r"manage\.py (\w+)", texts):

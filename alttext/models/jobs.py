@@ -49,7 +49,7 @@ class Job(models.Model):
 
     class Meta:
         constraints = [
-            # the placement is part of the key: two equal places each get their own answer, and the second is a cache hit
+            # the placement is part of the key: equal places each get an answer, and the second is a cache hit
             models.UniqueConstraint(
                 fields=["placement", "content_hash", "context_hash", "versions_key"],
                 condition=Q(state__in=["QUEUED", "RUNNING"]),

@@ -61,11 +61,13 @@ class Suggestion(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=(Q(text__isnull=False) & ~Q(text="") & Q(reasons="")) | (Q(text__isnull=True) & ~Q(reasons="")),
+                condition=(Q(text__isnull=False) & ~Q(text="") & Q(reasons=""))
+                | (Q(text__isnull=True) & ~Q(reasons="")),
                 name="alttext_suggestion_text_xor_reasons",
             ),
             models.CheckConstraint(
-                condition=(Q(text__isnull=True) & Q(state="ABSTAINED")) | (Q(text__isnull=False) & ~Q(state="ABSTAINED")),
+                condition=(Q(text__isnull=True) & Q(state="ABSTAINED"))
+                | (Q(text__isnull=False) & ~Q(state="ABSTAINED")),
                 name="alttext_suggestion_abstained_iff_no_text",
             ),
             models.CheckConstraint(

@@ -83,7 +83,7 @@ def save_text(
     cleared: bool = False,
     active_seconds: float | None = None,
 ) -> Decision:
-    """Make `text` the placement's alt text; the text itself tells whether that accepts, edits or replaces the suggestion.
+    """Make `text` the alt text; the text itself tells whether that accepts, edits or replaces the suggestion.
 
     Saving the text that stands there already, with no suggestion pending, writes no row and returns the last decision.
 

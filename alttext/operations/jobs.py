@@ -179,5 +179,6 @@ def depth() -> dict[str, int]:
 
 
 PROBLEMS = {
-    "killed": "The captioner stopped three times while it worked on this image. You can write the text yourself, or try again.",
+    "killed": "The captioner stopped three times while it worked on this image. "
+    "You can write the text yourself, or try again.",
 }

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -42,8 +43,10 @@ class Scanned:
 
 def trim(context: Context) -> Context:
     """NFC and a bounded size: the end of what stands before the image, the start of all else."""
-    values = {name: unicodedata.normalize("NFC", getattr(context, name)[-limit:] if name == "before" else getattr(context, name)[:limit])
-              for name, limit in LIMITS.items()}  # fmt: skip
+    values: dict[str, Any] = {}
+    for name, limit in LIMITS.items():
+        words = getattr(context, name)
+        values[name] = unicodedata.normalize("NFC", words[-limit:] if name == "before" else words[:limit])
     headings = tuple(unicodedata.normalize("NFC", item[:HEADING_CHARS]) for item in context.headings[-HEADINGS:])
     return dataclasses.replace(context, headings=headings, **values)
 
@@ -146,7 +149,7 @@ def _first_state(alt: Alt) -> str:
 
 
 def _react(placement: Placement, alt: Alt, *, moved: bool, rewritten: bool, at: datetime) -> None:
-    """Bytes or words changed: what was offered is overtaken, and a decided text is stale. A text changed in the CMS is human."""
+    """Bytes or words changed: what was offered is overtaken, a decided text is stale. A text from the CMS is human."""
     if moved:
         supersede(placement, at=at)
     has_text = alt.decorative or bool(alt.text.strip())

@@ -115,6 +115,8 @@ def record(*, job_id: int, token: str, answer: Answer, at: datetime) -> Suggesti
     state = Job.State.READY if answer.text is not None else Job.State.ABSTAINED
     if not jobs.finish(id=job_id, token=token, state=state, at=at, code=",".join(answer.reasons)[:64]):
         return None
+    assert placement.asset is not None  # an open job has both: `request` refuses otherwise, `refresh` never clears them
+    assert placement.snapshot is not None
     version = register_version(name=answer.captioner, key=answer.versions_key, versions=answer.versions, at=at)
     supersede(placement, at=at)
     suggestion = Suggestion.objects.create(

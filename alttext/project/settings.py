@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 
@@ -72,7 +73,7 @@ SQLITE_OPTIONS = {
 
 def database(url: str) -> dict:
     """Django's settings for a database address; SQLite in WAL mode with immediate transactions."""
-    parsed = dict(dj_database_url.parse(url))
+    parsed: dict[str, Any] = dict(dj_database_url.parse(url))
     if "sqlite" in parsed["ENGINE"]:
         # threads of a live server need a file: an in-memory database is shared by one connection only
         parsed |= {"OPTIONS": SQLITE_OPTIONS, "TEST": {"NAME": str(VAR_DIR / f"test-{os.getpid()}.sqlite3")}}

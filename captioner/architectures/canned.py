@@ -32,7 +32,7 @@ COLOURS = {
     "black": (20, 20, 20),
     "brown": (120, 80, 50),
 }
-SPREAD_OF_NOTHING = 3.0  # standard deviation of the brightness, 0..255
+SPREAD_OF_NOTHING = 3  # between the darkest and the lightest level, 0..255
 
 
 class Canned:
@@ -59,13 +59,11 @@ class Canned:
         if request.context.language.partition("-")[0] != "en":
             return Abstention(request.request_id, Reason.LANGUAGE_UNSUPPORTED, **common)
         picture = images.open_derivative(request.image)
-        red, green, blue = picture.resize((1, 1)).getpixel((0, 0))
-        low, high = picture.convert("L").getextrema()
-        if high - low < SPREAD_OF_NOTHING:
+        mean = picture.resize((1, 1)).tobytes()  # three levels, 0..255
+        levels = picture.convert("L").tobytes()
+        if max(levels) - min(levels) < SPREAD_OF_NOTHING:
             return Abstention(request.request_id, Reason.OBJECT_UNSUPPORTED, **common)
-        colour = min(
-            COLOURS, key=lambda name: sum((a - b) ** 2 for a, b in zip(COLOURS[name], (red, green, blue), strict=True))
-        )
+        colour = min(COLOURS, key=lambda name: sum((a - b) ** 2 for a, b in zip(COLOURS[name], mean, strict=True)))
         shape = "wide" if picture.width > picture.height else "tall" if picture.height > picture.width else "square"
         support = [{"phrase": f"mostly {colour}", "source": "pixels", "score": 1.0, "detail": ""}]
         return Caption(

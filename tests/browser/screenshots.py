@@ -9,14 +9,32 @@ import random
 import sys
 import time
 import urllib.request
-from pathlib import Path
 
 from tests.reliability.services import free_port
 from tests.reliability.site import ROOT, Site
 
 FOLDER = ROOT / "docs/screenshots"
 WIDTHS = (1280, 360)
-WORDS = "A grey tabby cat with green eyes looks into the camera from a wooden bench by the harbour".split()
+WORDS = [
+    "A",
+    "grey",
+    "tabby",
+    "cat",
+    "with",
+    "green",
+    "eyes",
+    "looks",
+    "into",
+    "the",
+    "camera",
+    "from",
+    "a",
+    "wooden",
+    "bench",
+    "by",
+    "the",
+    "harbour",
+]
 
 
 def main() -> int:
@@ -93,7 +111,9 @@ def _page(browser, base: str, width: int, name: str):
 def _keep(page, name: str) -> None:
     width = page.viewport_size["width"]
     height = page.evaluate("document.documentElement.scrollHeight")
-    page.set_viewport_size({"width": width, "height": min(height, 2400)})  # lazy images load, a fixed bar covers nothing
+    page.set_viewport_size(
+        {"width": width, "height": min(height, 2400)}
+    )  # lazy images load, a fixed bar covers nothing
     page.wait_for_load_state("networkidle")
     page.screenshot(path=FOLDER / f"{name}.png")
     page.set_viewport_size({"width": width, "height": 900})

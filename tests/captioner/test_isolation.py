@@ -14,8 +14,8 @@ import pytest
 
 from captioner import (
     CaptionerDied,
-    CaptionError,
     CaptionerHung,
+    CaptionError,
     CaptionerUnavailable,
     CaptionRequest,
     IsolatedCaptioner,

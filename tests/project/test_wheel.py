@@ -1,4 +1,4 @@
-"""The wheel works alone: installed into an empty environment, a site of a few lines checks, migrates and serves a page."""
+"""The wheel works alone: in an empty environment, a site of a few lines checks, migrates and serves a page."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ SITE = """
 SECRET_KEY = "test"
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "site.sqlite3",
                          "OPTIONS": {"transaction_mode": "IMMEDIATE"}}}
-INSTALLED_APPS = ["django.contrib.admin", "django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions",
-                  "django.contrib.messages", "django.contrib.staticfiles",
+INSTALLED_APPS = ["django.contrib.admin", "django.contrib.auth", "django.contrib.contenttypes",
+                  "django.contrib.sessions", "django.contrib.messages", "django.contrib.staticfiles",
                   "django_htmx", "template_partials", "rest_framework", "alttext"]
 MIDDLEWARE = ["django.contrib.sessions.middleware.SessionMiddleware", "django.middleware.csrf.CsrfViewMiddleware",
               "django.contrib.auth.middleware.AuthenticationMiddleware",

@@ -124,7 +124,9 @@ def _round(placement, clients, number: int, result: Result) -> None:
             for client, form in zip(clients, forms, strict=True)
         ]
     )
-    won = [text for text, answer in zip(texts, answers, strict=True) if answer is not None and answer.status_code == 200]
+    won = [
+        text for text, answer in zip(texts, answers, strict=True) if answer is not None and answer.status_code == 200
+    ]
     for text, answer in zip(texts, answers, strict=True):
         if answer is None:
             result.other_answers["raised"] = result.other_answers.get("raised", 0) + 1
@@ -164,7 +166,13 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=20)
     options = parser.parse_args()
     if options.database is None:
-        command = [sys.executable, "-m", "tests.reliability.races", f"--rounds={options.rounds}", f"--threads={options.threads}"]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.reliability.races",
+            f"--rounds={options.rounds}",
+            f"--threads={options.threads}",
+        ]
         return max(subprocess.call([*command, "--database", name], env=os.environ) for name in ("sqlite", "postgresql"))
     result = run(database=options.database, rounds=options.rounds, threads=options.threads)
     print(json.dumps(asdict(result)))

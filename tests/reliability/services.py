@@ -50,7 +50,7 @@ def rabbitmq_server() -> Iterator[tuple[str, None]]:
             for name in ("alttext-plain", "alttext-text"):
                 connection.default_channel.queue_delete(name)
     except OSError as error:
-        message = "A RabbitMQ server on 127.0.0.1:5672 is needed for the RabbitMQ runs. On Debian: apt-get install rabbitmq-server"
+        message = "RabbitMQ on 127.0.0.1:5672 is needed for these runs. On Debian: apt-get install rabbitmq-server"
         raise ServiceMissing(message) from error
     yield RABBITMQ, None
 

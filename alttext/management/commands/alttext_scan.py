@@ -15,7 +15,9 @@ from alttext.operations import placements
 
 
 class Command(BaseCommand):
-    help = "Bring placements up to date and ask for suggestions for images without a text. Human texts are never touched."
+    help = (
+        "Bring placements up to date and ask for suggestions for images without a text. Human texts are never touched."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="count only; write nothing")
@@ -40,7 +42,9 @@ class Command(BaseCommand):
         for number, place in enumerate(adapter.places()):
             if limit is not None and number >= limit:
                 break
-            kinds["decorative" if place.alt.decorative else "with a text" if place.alt.text.strip() else "without a text"] += 1
+            kinds[
+                "decorative" if place.alt.decorative else "with a text" if place.alt.text.strip() else "without a text"
+            ] += 1
         counted = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) or "no images"
         self.stdout.write(f"{adapter.name}: {counted}; nothing written")
 

@@ -16,7 +16,9 @@ class Command(BaseCommand):
     help = "Work on captioning jobs until stopped. Runs beside any number of other workers."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--lane", action="append", choices=["plain", "text"], help="work on this lane only; repeatable")
+        parser.add_argument(
+            "--lane", action="append", choices=["plain", "text"], help="work on this lane only; repeatable"
+        )
         parser.add_argument("--until-empty", action="store_true", help="stop as soon as no job is open")
 
     def handle(self, *args: Any, **options: Any) -> None:

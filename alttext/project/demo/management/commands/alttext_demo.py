@@ -115,9 +115,7 @@ def _open_jobs() -> int:
 
 def _start_worker() -> subprocess.Popen[bytes]:
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "alttext.project.settings"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "django", "alttext_worker"], cwd=settings.BASE_DIR, env=environment
-    )
+    return subprocess.Popen([sys.executable, "-m", "django", "alttext_worker"], cwd=settings.BASE_DIR, env=environment)
 
 
 def _row(placement: Placement) -> dict[str, Any]:
