@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from alttext import roles
 from alttext.adapters import Adapter, Alt, Context, NotThere, Place
@@ -84,14 +84,23 @@ def role_of(place: Place, alt: Alt, *, before: Placement | None = None) -> str:
     return roles.propose(linked=bool(place.context.link_target), declared=chosen or place.role)
 
 
-@transaction.atomic
 def refresh(adapter: Adapter, place: Place, *, at: datetime) -> tuple[Placement, bool]:
     """Bring the placement for `place` up to date. Returns it, and whether bytes, words or text had changed.
 
-    :raises NotThere: the image file is gone.
+    :raises NotThere: the place or its image file is gone.
     """
-    bytes_row = asset(adapter.read_image(place.key), at=at)
+    try:
+        return _refresh(adapter, place, at=at)
+    except IntegrityError:  # another process was faster to make the row
+        return _refresh(adapter, place, at=at)
+
+
+@transaction.atomic
+def _refresh(adapter: Adapter, place: Place, *, at: datetime) -> tuple[Placement, bool]:
     known = Placement.objects.select_for_update().filter(adapter=adapter.name, key=place.key).first()
+    if known is not None and _alt_of(place, before=known).hash != known.alt_hash:
+        place = adapter.place(place.key)  # ours may be older than a decision that has just been committed
+    bytes_row = asset(adapter.read_image(place.key), at=at)
     alt = _alt_of(place, before=known)
     role = role_of(place, alt, before=known)
     words = snapshot(place.context, language=place.language, role=role, at=at)

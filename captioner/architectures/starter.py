@@ -98,7 +98,12 @@ class Starter:
             return ways.screen(visit.sight, visit.reading, route, language)
         visit.look_up()
         visit.seen = verdict.weigh(
-            visit.sight, evidence.VOCABULARY(), named=visit.named, strict=route.strict, thresholds=self.thresholds
+            visit.sight,
+            evidence.VOCABULARY(),
+            named=visit.named,
+            mentioned=visit.mentioned,
+            strict=route.strict,
+            thresholds=self.thresholds,
         )
         return ways.things(visit.seen, visit.sight, visit.reading, visit.mentions, language)
 
@@ -132,6 +137,11 @@ class _Visit:
         related = pagewords.mentions(self.page, book.related)
         self.named = frozenset(exact)
         self.mentions = {name: max(exact.get(name, (0, "")), related.get(name, (0, ""))) for name in {*exact, *related}}
+
+    @property
+    def mentioned(self) -> frozenset[str] | None:
+        """Concepts that the page has a word for; None where it has no words to go by."""
+        return frozenset(self.mentions) if pagewords.words(self.page.everything) else None
 
     def answer(self, said: Draft | Silence) -> Outcome:
         """An outcome for `said`: a draft leaves only if the gate has no objection."""

@@ -20,7 +20,6 @@ from captioner.types import Kind, PageContext, Reason, Sight, Support, TextLine
 MOST_THINGS = 3  # key fact first (T20); a fourth noun reads like keyword stuffing
 MOST_LABELS = 6
 BUTTON_GRAPHEMES = 60  # more words than this are no name of a destination
-LABEL_WORDS = 5  # longer lines are neighbours that were read as one
 TITLE_WORDS = 4  # on a diagram a shorter line at the top is one more label
 SIGN_SURE = 0.97  # words on a photo: one false "8" was read where no text was, "YAWANA" on a YAMAHA came with .83
 SIGN_LETTERS = 4
@@ -213,8 +212,7 @@ def _labels(sure: Sequence[TextLine]) -> tuple[TextLine, ...]:
     """The first labels of a diagram, each once, without numbers, about as many as fit the aim of T11."""
     seen: dict[str, TextLine] = {}
     for line in sure:
-        fits = reading.is_whole(line.text) and len(line.text.split()) <= LABEL_WORDS
-        if fits and line.confidence >= reading.SURE_TITLE and not any(letter.isdigit() for letter in line.text):
+        if line.confidence >= reading.SURE_LABEL and reading.is_label(line.text):
             seen.setdefault(line.text.casefold(), line)
     kept: list[TextLine] = []
     for line in list(seen.values())[:MOST_LABELS]:

@@ -16,6 +16,9 @@ from captioner.types import TextLine
 SURE = 0.9  # a line below it is not quoted; the known false reading on a photo without text was one "8"
 SURE_TITLE = 0.93
 MIN_LETTERS = 2
+LABEL = re.compile(r"[^\W\d_]+(?:[ '’/&-]+[^\W\d_]+){0,4}")  # at most five words: longer lines are several read as one
+LABEL_LETTERS = 4
+SURE_LABEL = 0.96  # "Hypcthalamus" and "serotum" were read on 336 px with .93
 LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -58,6 +61,11 @@ def is_wordlike(text: str) -> bool:
 def is_whole(text: str) -> bool:
     """False where a line seems to go on in the next, or is cut out of running text."""
     return text[-1:] not in ",:;&-–(" and not text.endswith((" the", " of", " and", " is"))
+
+
+def is_label(text: str) -> bool:
+    """True for plain words of a diagram: no formula, no half of a bracket, no single short token."""
+    return bool(LABEL.fullmatch(text)) and len(LETTER.findall(text)) >= LABEL_LETTERS and is_whole(text)
 
 
 def in_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:

@@ -348,3 +348,11 @@ def test_a_removed_image_leaves_the_queue_and_keeps_its_history(make_placement, 
     placement.refresh_from_db()
     assert placement.state == Placement.State.GONE
     assert placement.decisions.count() == 1
+
+
+def test_a_look_at_the_page_that_is_older_than_a_decision_changes_nothing(make_placement, adapter, author, at):
+    placement = make_placement()
+    old_look = adapter.place(placement.key)
+    decisions.save_text(placement=placement, text="Mine", seen=decisions.seen(placement), by=author, at=at)
+    found, changed = placements.refresh(adapter, old_look, at=at)
+    assert (found.current_alt, found.state, changed) == ("Mine", Placement.State.DONE, False)

@@ -86,7 +86,7 @@ def _form(placement, text: str, key: uuid.UUID) -> dict[str, str]:
         "content_hash": seen.content_hash,
         "context_hash": seen.context_hash,
         "alt_hash": seen.alt_hash,
-        "idempotency_key": str(key),
+        "key": str(key),
     }
 
 

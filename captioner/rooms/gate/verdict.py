@@ -24,6 +24,8 @@ class Thresholds:
     """When a thing counts as seen. All 0..1, chosen on the training images of `docs/evaluation.md`.
 
     :ivar detector: score from which one detection of a class is enough; `detector_default` for classes not listed.
+    :ivar unmentioned: score needed of a thing for which a page with words has none.
+    :ivar tiny: score needed of a box under `TINY_AREA` of the picture.
     :ivar agree_detector: score that is enough where the tags give the class at least `agree_tags`.
     :ivar second: score of a second box, barely overlapping, from which the plural is said.
     :ivar leaf: probability for a name from the tags alone; `leaf_named` where the page says that very name.
@@ -33,6 +35,8 @@ class Thresholds:
 
     detector: Mapping[str, float] = field(default_factory=lambda: calibrated.DETECTOR)
     detector_default: float = calibrated.DETECTOR_DEFAULT
+    unmentioned: float = calibrated.UNMENTIONED
+    tiny: float = calibrated.TINY
     agree_detector: float = calibrated.AGREE_DETECTOR
     agree_tags: float = calibrated.AGREE_TAGS
     leaf: float = calibrated.LEAF
@@ -85,17 +89,20 @@ def weigh(
     vocabulary: Vocabulary,
     *,
     named: Collection[str] = (),
+    mentioned: Collection[str] | None = None,
     strict: bool = False,
     thresholds: Thresholds | None = None,
 ) -> Seen:
     """Sort what was seen into sure and unsure.
 
     :param named: concepts that the page names; they lower the bar for a leaf tag, and never add a thing by themselves.
+    :param mentioned: concepts that the page has any word for; None where there is no page text to go by.
     :param strict: the picture is no sure photo.
     """
     limits = thresholds or Thresholds()
     chances = tag_chances(sight, vocabulary)
-    boxed = _from_boxes(sight, chances, limits, named=named, strict=strict)
+    foreign = {label for label in {one.label for one in sight.detections} if _is_foreign(label, mentioned, vocabulary)}
+    boxed = _from_boxes(sight, chances, limits, named=named, foreign=foreign, strict=strict)
     tagged = _from_tags(sight, vocabulary, chances, limits, named=named, strict=strict)
     return _merge(boxed, tagged, vocabulary)
 
@@ -115,13 +122,21 @@ def tag_chances(sight: Sight, vocabulary: Vocabulary) -> dict[str, float]:
 
 
 def _from_boxes(
-    sight: Sight, chances: Mapping[str, float], limits: Thresholds, *, named: Collection[str], strict: bool
+    sight: Sight,
+    chances: Mapping[str, float],
+    limits: Thresholds,
+    *,
+    named: Collection[str],
+    foreign: Collection[str],
+    strict: bool,
 ) -> Seen:
     sure, unsure = [], []
     for label in dict.fromkeys(detection.label for detection in sight.detections):
         boxes = sorted((one for one in sight.detections if one.label == label), key=lambda one: -one.score)
         chance = chances.get(label, 0.0)
         needed = limits.detector.get(label, limits.detector_default)
+        needed = max(needed, limits.unmentioned) if label in foreign else needed
+        needed = max(needed, limits.tiny) if boxes[0].box.area < calibrated.TINY_AREA else needed
         if strict:
             backed = label in named or chance >= limits.agree_tags or label == "person"  # no tag could back a person
             enough = boxes[0].score >= limits.strict_detector and backed
@@ -134,6 +149,11 @@ def _from_boxes(
         else:
             unsure.append(_thing(boxes[:1], chance, limits.second))
     return Seen(tuple(sure), tuple(unsure))
+
+
+def _is_foreign(label: str, mentioned: Collection[str] | None, vocabulary: Vocabulary) -> bool:
+    """True for a thing that the page, though it has words, has no word for. People are at home on every page."""
+    return mentioned is not None and label != "person" and not vocabulary.wider(label) & set(mentioned)
 
 
 def _thing(boxes: Sequence[Detection], chance: float, second: float) -> Thing:

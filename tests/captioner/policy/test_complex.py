@@ -36,6 +36,14 @@ def test_the_role_complex_wins_over_the_guessed_kind():
     assert ask(sight("photo", lines=[TITLE, *TICKS]), Role.COMPLEX).text == "Graphic titled “Visitors per month”"
 
 
+@pytest.mark.parametrize(
+    "text", ["Ptop, new", "Back pressure = hpg", "DNA molecules)", "Mg", "dry", "Position × (m)", "H2O"]
+)
+def test_a_formula_or_a_scrap_is_no_label(text):
+    outcome = ask(sight("diagram", lines=[*LABELS[:2], line(text, top=0.6)]))
+    assert outcome.text == "Diagram with labels: “Nucleus”, “Wall”"
+
+
 SILENT = [
     ("only values", sight("chart", lines=TICKS), Reason.VALUE_UNVERIFIED, "values are never read"),
     ("nothing read", sight("chart"), Reason.TEXT_UNVERIFIED, "No title"),

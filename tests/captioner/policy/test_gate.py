@@ -6,7 +6,7 @@ from captioner.prepare.pagewords import PageWords
 from captioner.prepare.vocabulary import vocabulary
 from captioner.rooms.gate import thresholds, verdict
 from captioner.rooms.gate.verdict import Thresholds
-from captioner.types import Reason, Support, Tag
+from captioner.types import Box, Reason, Support, Tag
 from tests.captioner.policy.sights import seen, sight, tag
 
 TREE = vocabulary()
@@ -49,6 +49,20 @@ def test_a_rare_name_needs_the_page_however_sure_the_tag_is():
     given = sight("photo", tags=[Tag(rare, 0.95, synset, leaf=True)])
     assert concepts(given) == ["dog"]
     assert concepts(given, named={rare}) == [rare]
+
+
+def test_a_thing_that_the_page_has_no_word_for_must_be_seen_more_surely():
+    given = sight("photo", seen("frisbee", 0.55), seen("person", 0.55))
+    assert concepts(given, mentioned=None) == ["frisbee", "person"]
+    assert concepts(given, mentioned={"frisbee"}) == ["frisbee", "person"]
+    assert concepts(given, mentioned={"cat"}) == ["person"]
+    assert concepts(sight("photo", seen("frisbee", thresholds.UNMENTIONED)), mentioned={"cat"}) == ["frisbee"]
+
+
+def test_a_tiny_box_must_be_seen_more_surely():
+    speck = Box(0.1, 0.1, 0.15, 0.15)
+    assert concepts(sight("photo", seen("person", 0.4, speck))) == []
+    assert concepts(sight("photo", seen("person", thresholds.TINY, speck))) == ["person"]
 
 
 def test_thresholds_can_be_given_and_show_in_the_version():

@@ -36,7 +36,13 @@ SAYS = [
     ("a sure leaf tag alone", sight("photo", tags=[tag("espresso", 0.9)]), {}, "An espresso"),
     ("a hedged tag alone", sight("photo", tags=[tag("bread", 0.8, leaf=False)]), {}, "Bread"),
     ("agreement of both at a low score", sight("photo", seen("dog", 0.32), tags=[tag("beagle", 0.5)]), {}, "A dog"),
-    ("the narrower name of one thing", sight("photo", seen("dog"), tags=[tag("beagle", 0.9)]), {}, "A beagle"),
+    (
+        "the narrower name that the page gives",
+        sight("photo", seen("dog"), tags=[tag("beagle", 0.6)]),
+        {"title": "Beagles"},
+        "A beagle",
+    ),
+    ("no breed without the page", sight("photo", seen("dog"), tags=[tag("beagle", 0.95)]), {}, "A dog"),
     ("a wider tag adds nothing", sight("photo", seen("dog"), tags=[tag("dog", 0.9, leaf=False)]), {}, "A dog"),
     (
         "a sign on a photo",
