@@ -33,6 +33,10 @@ class TextDoesNotFit(Exception):
         self.limit = limit
 
 
+class Refused(Exception):
+    """The CMS does not take the text; its message is for the author. Nothing was written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Alt:
     """What stands in the CMS now: a text, a person's choice "decorative", or neither."""
@@ -111,6 +115,7 @@ class Adapter(Protocol):
         :raises ChangedElsewhere: something else stands there.
         :raises NotThere: the use is gone.
         :raises TextDoesNotFit: the column is too narrow.
+        :raises Refused: the CMS does not take it.
         """
         ...
 

@@ -5,6 +5,7 @@ The captioner runs in a process of its own, so that the web process and the work
 
 from __future__ import annotations
 
+import json
 import threading
 import unicodedata
 from collections.abc import Mapping
@@ -140,6 +141,7 @@ def refused_by_intake(prepared: Prepared, *, captioner: str, versions_key: str, 
         language=language,
         evidence={"intake": prepared.code},
         seconds=0.0,
+        fresh=False,
     )
 
 
@@ -183,6 +185,7 @@ def describe(prepared: Prepared, *, asset: Asset, snapshot: ContextSnapshot, req
         raise Broken("error", str(error)) from error
     if outcome.text is not None:
         _refuse_malformed(outcome.text)
+    _refuse_unstorable([outcome.evidence, outcome.detail, outcome.flags, outcome.versions])
     return Answer(
         captioner=captioner.name,
         versions_key=door.versions_key(outcome.versions or captioner.versions),
@@ -204,6 +207,16 @@ def _refuse_malformed(text: str) -> None:
         raise Malformed(f"The captioner returned more than {HARD_LIMIT} characters.")
     if any(unicodedata.category(char) in CONTROL and char not in JOINERS for char in text):
         raise Malformed("The captioner returned control characters.")
+
+
+def _refuse_unstorable(values: Any) -> None:
+    """What no database column takes: numbers that are none, and NUL."""
+    try:
+        stored = json.dumps(values, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise Malformed("The captioner's evidence is no plain JSON.") from error
+    if "\\u0000" in stored:
+        raise Malformed("The captioner's evidence holds NUL characters.")
 
 
 def _flags(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 from django.db import connections
@@ -30,7 +31,7 @@ def check_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     for path in conf.get("ADAPTERS"):
         found += _check_adapter(path)
     for name in ("django_htmx", "template_partials", "rest_framework"):
-        if name not in settings.INSTALLED_APPS:
+        if not apps.is_installed(name):
             found.append(
                 Error(f"The app {name!r} is missing.", hint=f'Add "{name}" to INSTALLED_APPS.', id="alttext.E004")
             )

@@ -13,6 +13,7 @@ from alttext.operations.decisions import Seen
 from alttext.roles import Role
 
 TOO_OLD = "This page was damaged or is too old. Your text is kept: copy it, and load the page again."
+MOST_CHARS = 10_000  # a stop for accidents, far above any text that a reader would bear; the API has the same
 MOST_SECONDS = 24 * 3600.0
 CHOOSABLE = [role for role in Role if role is not Role.DECORATIVE]  # decorative is an act of its own, with undo
 
@@ -77,6 +78,8 @@ class Text(Act):
 
     def clean_text(self) -> str:
         text: str = self.cleaned_data["text"].replace("\r\n", "\n")
+        if len(text) > MOST_CHARS:
+            raise ValidationError(f"That is more than {MOST_CHARS} characters. Move the rest to the page itself.")
         if not edits.normalise(text):
             raise ValidationError("To leave it without text, choose “Mark as decorative”.")
         for finding in rules.check(rules.Subject(text)):

@@ -127,9 +127,14 @@ def snapshot_by_hash(context_hash: str) -> ContextSnapshot | None:
 
 
 def may_undo(placement: Placement) -> bool:
-    """Whether an act is left that can be taken back."""
-    acts = placement.decisions.exclude(act=Decision.Act.UNDO).count()
-    return acts > placement.decisions.filter(act=Decision.Act.UNDO).count()
+    """Whether an act is left that can be taken back: the newest in force, if what it wrote still stands there."""
+    undone = set(placement.decisions.exclude(undoes=None).values_list("undoes_id", flat=True))
+    acts = placement.decisions.exclude(act=Decision.Act.UNDO).exclude(pk__in=undone)
+    last = acts.order_by("-version").first()
+    if last is None:
+        return False
+    stands = (placement.current_alt, placement.decorative) == (last.final_text, last.final_decorative)
+    return last.act == Decision.Act.REJECT or stands
 
 
 def is_waiting(placement: Placement) -> bool:

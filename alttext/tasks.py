@@ -33,7 +33,8 @@ def drain(lane: str) -> None:
 
 @shared_task(name="alttext.sweep", ignore_result=True)
 def sweep() -> None:
-    """Wake the lanes that have a due row whose wake-up seems lost; every five seconds from Celery beat."""
+    """Wake the lanes that have a due row whose wake-up seems lost, and close windows; every five seconds from beat."""
+    workers.close_windows()
     for lane in jobs.sweep():
         wake(lane)
 

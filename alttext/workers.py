@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from django.db import OperationalError, close_old_connections, connection
+from django.db import InterfaceError, OperationalError, close_old_connections, connection
 from django.utils import timezone
 
 from alttext import adapters, captioning, conf
@@ -22,6 +22,7 @@ from alttext.operations import jobs, placements, suggestions
 log = logging.getLogger("alttext.workers")
 SWEEP_SECONDS = 5.0
 DATABASE_PAUSE_SECONDS = 1.0
+OUTAGE_PAUSE_SECONDS = 5.0
 
 
 def process_job(id: int, token: str) -> str:
@@ -48,7 +49,7 @@ def process_job(id: int, token: str) -> str:
             log.warning("job %s: %s", id, error)
             jobs.retry(id=id, token=token, at=timezone.now(), code=error.code, detail=_broken_words(error))
             return "retry"
-        except OperationalError:
+        except (OperationalError, InterfaceError):
             raise  # the database is away: the lease brings the job back
         except Exception as error:  # outermost layer of a job: anything unnamed counts as a start without an answer
             log.exception("job %s failed", id)
@@ -68,10 +69,9 @@ def _answer(job: Job, token: str) -> str:
         suggestions.record_failure(job_id=job.pk, token=token, code="missing", detail=detail, at=at())
         return "failed"
     asset, snapshot = placement.asset, placement.snapshot
-    if asset is None or snapshot is None or placements.asset(data, at=at()).pk != asset.pk:
-        jobs.finish(id=job.pk, token=token, state=Job.State.SUPERSEDED, at=at())
-        placements.refresh(adapter, adapter.place(placement.key), at=at())
-        return "superseded"
+    same_bytes = asset is not None and placements.asset(data, at=at()).pk == asset.pk
+    if asset is None or snapshot is None or not same_bytes or not suggestions.is_about(job, placement):
+        return _ask_anew(job, token, adapter)
     earlier = suggestions.earlier_answer(job)
     if earlier is not None:
         return _record(job, token, earlier)
@@ -92,6 +92,18 @@ def _answer(job: Job, token: str) -> str:
         suggestions.record_intake(asset=asset, text_share=share)
     log.info("job %s placement %s: %.2f s", job.pk, placement.pk, time.monotonic() - started)
     return _record(job, token, answer)
+
+
+def _ask_anew(job: Job, token: str, adapter: adapters.Adapter) -> str:
+    """Image, words or role are no longer those that were asked about: close this job, ask about what is there now."""
+    now = timezone.now()
+    if jobs.finish(id=job.pk, token=token, state=Job.State.SUPERSEDED, at=now):
+        fresh, _ = placements.refresh(adapter, adapter.place(job.placement.key), at=now)
+        if not fresh.is_settled or job.requested_by is not None:
+            suggestions.request(
+                placement=fresh, captioner=conf.get("CAPTIONER"), prio=job.prio, at=now, by=job.requested_by
+            )
+    return "superseded"
 
 
 def _record(job: Job, token: str, answer: suggestions.Answer) -> str:
@@ -115,8 +127,10 @@ def work_once(*, lanes: list[str] | None = None) -> str | None:
 def drain(*, lanes: list[str] | None = None, seconds: float) -> int:
     """Work until nothing is due or the time is over; the number of jobs worked on."""
     deadline, count = time.monotonic() + seconds, 0
-    while time.monotonic() < deadline and work_once(lanes=lanes) is not None:
+    while time.monotonic() < deadline and (result := work_once(lanes=lanes)) is not None:
         count += 1
+        if result == "given back":
+            break  # an outage: the other jobs of the lane would only meet it, too
     return count
 
 
@@ -142,16 +156,18 @@ def run(
         try:
             if time.monotonic() - swept > SWEEP_SECONDS:
                 jobs.sweep()
-                _close_windows()
+                close_windows()
                 swept = time.monotonic()
             result = work_once(lanes=lanes)
             if result is not None:
                 count += 1
                 said(f"{count}: {result}")
+                if result == "given back":
+                    stop.wait(OUTAGE_PAUSE_SECONDS)  # the other jobs would only meet the same outage
                 continue
             if until_empty and not any(jobs.depth().values()):
                 break
-        except OperationalError as error:
+        except (OperationalError, InterfaceError) as error:
             log.warning("database: %s", error)
             connection.close()
             stop.wait(DATABASE_PAUSE_SECONDS)
@@ -160,7 +176,8 @@ def run(
     return count
 
 
-def _close_windows() -> None:
+def close_windows() -> None:
+    """Let suggestions expire that nobody decided on within the window."""
     now = timezone.now()
     suggestions.expire(at=now, before=now - timedelta(days=conf.get("WINDOW_DAYS")))
 
@@ -187,7 +204,8 @@ class _Lease:
                 try:
                     if not jobs.renew(id=self.id, token=self.token):
                         return
-                except OperationalError as error:
+                except (OperationalError, InterfaceError) as error:
                     log.warning("lease of job %s not renewed: %s", self.id, error)
+                    connection.close()  # a broken connection would fail for ever; the next try opens a new one
         finally:
             connection.close()

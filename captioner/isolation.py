@@ -29,6 +29,7 @@ from captioner.types import CaptionerDied, CaptionerHung, CaptionError, CaptionR
 
 START_SECONDS = 120.0  # loading weights from a cold disk on two cores took 9 s; a large model may take a minute
 LENGTH = struct.Struct(">I")
+SECRETS = ("DJANGO_SECRET", "DATABASE_", "CELERY_", "PGPASS")  # no business of a model, nor of what it might be told
 
 
 class IsolatedCaptioner:
@@ -70,8 +71,18 @@ class IsolatedCaptioner:
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 self._start()
-            answer = self._ask({"requests": [_pack(request) for request in requests]}, seconds=deadline)
-        return [Outcome.from_json(item) for item in answer["outcomes"]]
+            try:
+                answer = self._ask({"requests": [_pack(request) for request in requests]}, seconds=deadline)
+            except CaptionError:  # a whole answer was read, or the child is closed already
+                raise
+            except BaseException:  # interrupted while waiting: the next call must not read this one's answer
+                self.close()
+                raise
+            outcomes = [Outcome.from_json(item) for item in answer["outcomes"]]
+            if [outcome.request_id for outcome in outcomes] != [request.request_id for request in requests]:
+                self.close()
+                raise CaptionerDied("The captioner answered another request.")
+        return outcomes
 
     def close(self) -> None:
         """End the child, waiting for it so that no zombie stays."""
@@ -96,10 +107,17 @@ class IsolatedCaptioner:
         self.close()
         self._frames = queue.Queue()
         command = [sys.executable, "-m", "captioner", "serve", "--captioner", self.name]
-        environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ, "ALTTEXT_PARENT": str(os.getpid())}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(SECRETS)}
+        environment = {"OMP_WAIT_POLICY": "PASSIVE", **inherited, "ALTTEXT_PARENT": str(os.getpid())}
         if threading.current_thread() is threading.main_thread():  # the signal comes when the starting *thread* ends
             environment["ALTTEXT_DIE_WITH_PARENT"] = "1"
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            start_new_session=True,  # Ctrl+C and a supervisor's SIGTERM reach the parent, which ends its job first
+        )
         assert self._process.stdout is not None
         threading.Thread(target=_pump, args=(self._process.stdout, self._frames), daemon=True).start()
         self._versions = self._receive(seconds=self.start_seconds)["versions"]
@@ -107,11 +125,8 @@ class IsolatedCaptioner:
     def _ask(self, message: dict[str, Any], *, seconds: float) -> dict[str, Any]:
         assert self._process is not None
         assert self._process.stdin is not None
-        try:
-            _write(self._process.stdin, message)
-        except OSError as error:
-            self.close()
-            raise CaptionerDied("The captioner's process ended before it took the request.") from error
+        # a child that is frozen takes no bytes: the clock must run while they are written, too
+        threading.Thread(target=_write_or_leave, args=(self._process.stdin, message), daemon=True).start()
         return self._receive(seconds=seconds)
 
     def _receive(self, *, seconds: float) -> dict[str, Any]:
@@ -156,6 +171,11 @@ def _pump(pipe: IO[bytes], frames: queue.Queue[dict[str, Any] | None]) -> None:
         while (frame := _read(pipe)) is not None:
             frames.put(frame)
     frames.put(None)
+
+
+def _write_or_leave(pipe: IO[bytes], message: dict[str, Any]) -> None:
+    with contextlib.suppress(OSError, ValueError):  # the child has ended; the reader of its answers tells
+        _write(pipe, message)
 
 
 def _pack(request: CaptionRequest) -> dict[str, Any]:

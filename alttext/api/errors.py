@@ -74,6 +74,8 @@ class TooBig(exceptions.APIException):
 # what an operation raises -> status and code; its message goes to the client as it is
 NAMED: dict[type[Exception], tuple[int, str]] = {
     adapters.NotThere: (status.HTTP_404_NOT_FOUND, "not_there"),
+    adapters.Refused: (status.HTTP_422_UNPROCESSABLE_ENTITY, "refused"),
+    decisions.KeyReused: (status.HTTP_422_UNPROCESSABLE_ENTITY, "key_reused"),
     adapters.TextDoesNotFit: (status.HTTP_422_UNPROCESSABLE_ENTITY, "text_does_not_fit"),
     decisions.TextChanged: (status.HTTP_412_PRECONDITION_FAILED, "text_changed"),
     decisions.ImageChanged: (status.HTTP_412_PRECONDITION_FAILED, "image_changed"),

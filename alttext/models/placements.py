@@ -59,6 +59,11 @@ class ContextSnapshot(models.Model):
     def __str__(self) -> str:
         return f"{self.title} ({self.context_hash[:12]})"
 
+    def same_words(self, other: ContextSnapshot) -> bool:
+        """Whether both hold the same page words; a role chosen in between is no such difference."""
+        names = ("title", "headings", "before", "after", "caption", "link_target", "link_label", "language")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
 
 class Placement(models.Model):
     """One use of an image on a page in one language."""
@@ -85,7 +90,7 @@ class Placement(models.Model):
     asset = models.ForeignKey(Asset, null=True, on_delete=models.PROTECT, related_name="placements")
     snapshot = models.ForeignKey(ContextSnapshot, null=True, on_delete=models.PROTECT, related_name="placements")
     role = models.CharField(max_length=16, choices=ROLES, default=Role.UNKNOWN)
-    role_by_person = models.BooleanField(default=False)
+    chosen_role = models.CharField(max_length=16, choices=ROLES, blank=True, help_text="by a person, in the workbench")
     language = models.CharField(max_length=35, default="en")
     current_alt = models.TextField(blank=True)
     alt_hash = models.CharField(max_length=64, help_text="sha256 over text and the decorative flag")
@@ -121,3 +126,13 @@ class Placement(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("alttext:placement", args=[self.pk])
+
+    @property
+    def settled_state(self) -> str:
+        """State of a placement that has a text, or is decorative: by a decision here, or found so."""
+        return self.State.DONE if self.version else self.State.HUMAN
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a text, or the choice "decorative", stands in the CMS."""
+        return self.decorative or bool(self.current_alt.strip())

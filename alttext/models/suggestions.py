@@ -134,6 +134,8 @@ class Decision(models.Model):
     cleared = models.BooleanField(default=False, help_text="the author emptied the box before typing")
     active_seconds = models.FloatField(null=True)
     reason = models.TextField(blank=True, help_text="why a suggestion was rejected")
+    asset = models.ForeignKey(Asset, null=True, on_delete=models.PROTECT, related_name="+")
+    snapshot = models.ForeignKey(ContextSnapshot, null=True, on_delete=models.PROTECT, related_name="+")
     undoes = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
     idempotency_key = models.UUIDField(unique=True, default=uuid.uuid4)
 

@@ -54,7 +54,11 @@ class ImageChanged(Stale):
 
 
 class NothingToUndo(Exception):
-    """No act on this placement is left to be taken back."""
+    """No act on this placement is left to be taken back, or what it wrote no longer stands there."""
+
+
+class KeyReused(Exception):
+    """The idempotency key came before, with another act or another text."""
 
 
 class NothingToReject(Exception):
@@ -88,7 +92,9 @@ def save_text(
     Saving the text that stands there already, with no suggestion pending, writes no row and returns the last decision.
 
     :raises Stale: bytes, page text or alt text are no longer those in `seen`; nothing is written.
+    :raises KeyReused: `key` came before with something else.
     :raises adapters.TextDoesNotFit: the CMS column is too narrow.
+    :raises adapters.Refused: the CMS does not take the text.
     :raises adapters.NotThere: the place is gone.
     """
     act = _Act(Act.SAVE, Alt(text=text), by, at, key, cleared=cleared, active_seconds=active_seconds)
@@ -141,7 +147,7 @@ class _Act:
 
 
 def _decide(placement: Placement, seen: Seen, act: _Act) -> Decision:
-    if act.key and (earlier := Decision.objects.filter(idempotency_key=act.key, placement=placement).first()):
+    if earlier := _earlier(placement, act):
         return earlier
     adapter = adapters.get(placement.adapter)
     current, _ = placements.refresh(adapter, adapter.place(placement.key), at=act.at)
@@ -153,29 +159,47 @@ def _decide(placement: Placement, seen: Seen, act: _Act) -> Decision:
         raise TextChanged(current, "Somebody saved another text meanwhile.") from error
     except IntegrityError:
         # a repeat of this very request, or another author, was faster: the unique keys refused the second row
-        if act.key and (earlier := Decision.objects.filter(idempotency_key=act.key, placement=placement).first()):
+        if earlier := _earlier(placement, act):
             return earlier
         current = Placement.objects.select_related("asset", "snapshot").get(pk=placement.pk)
         raise TextChanged(current, "Somebody saved another text meanwhile.") from None
+
+
+def _earlier(placement: Placement, act: _Act) -> Decision | None:
+    """The answer to this very request, if it came before.
+
+    :raises KeyReused: the key came with something else.
+    :raises TextChanged: what it saved then no longer stands there.
+    """
+    earlier = Decision.objects.filter(idempotency_key=act.key, placement=placement).first() if act.key else None
+    if earlier is None:
+        return None
+    if earlier.act != act.act or (act.act == Act.SAVE and act.alt is not None and earlier.final_text != act.alt.text):
+        raise KeyReused("This request was sent before with other content. Load the page again.")
+    current = Placement.objects.select_related("asset", "snapshot").get(pk=placement.pk)
+    if act.act == Act.SAVE and (current.current_alt, current.decorative) != (earlier.final_text, False):
+        raise TextChanged(current, "This was saved before, and another text has been saved since.")
+    return earlier
 
 
 def _write(placement_id: int, adapter: adapters.Adapter, seen: Seen, act: _Act) -> Decision:
     placement = (
         Placement.objects.select_for_update(of=("self",)).select_related("asset", "snapshot").get(pk=placement_id)
     )
-    if act.key and (earlier := Decision.objects.filter(idempotency_key=act.key, placement=placement).first()):
+    if earlier := _earlier(placement, act):
         return earlier
     _compare(placement, seen, by=act.by)
     before = Alt(text=placement.current_alt, decorative=placement.decorative)
     suggestion = _suggestion(placement, seen, act)
     undone = _last_in_force(placement) if act.act == Act.UNDO else None
     if undone is not None:
-        after = Alt(text=undone.prior_text, decorative=undone.prior_decorative)
+        after = _taken_back(undone, before)
         suggestion = undone.suggestion
     else:
         after = act.alt if act.alt is not None else before
     undecided = suggestion is not None and suggestion.state == Suggestion.State.PENDING
-    if act.act == Act.SAVE and after == before and not undecided and not placement.stale:
+    settled = placement.state == Placement.State.DONE and not placement.stale
+    if act.act == Act.SAVE and after == before and settled and not undecided:
         latest = placement.decisions.order_by("-version").first()
         if latest is not None and latest.final_text == after.text:
             return latest  # identical to what a person saved: no new row
@@ -209,16 +233,38 @@ def _compare(placement: Placement, seen: Seen, *, by: Any) -> None:
 def _suggestion(placement: Placement, seen: Seen, act: _Act) -> Suggestion | None:
     """The suggestion that the act is about: the one on screen, if it was of text."""
     found = placement.suggestions.filter(text__isnull=False).exclude(state=Suggestion.State.SUPERSEDED)
+    found = found.select_related("snapshot")
     if seen.suggestion_id is not None:
         suggestion = found.filter(pk=seen.suggestion_id).first()
     else:
         suggestion = None if act.act == Act.REJECT else found.filter(state__in=_COUNTED).order_by("-pk").first()
+    if suggestion is not None and not still_about(suggestion, placement):
+        suggestion = None  # a text for another picture is no edit of it
     if act.act == Act.REJECT and (suggestion is None or suggestion.state != Suggestion.State.PENDING):
         raise NothingToReject("There is no suggestion to reject.")
     return suggestion
 
 
 _COUNTED = [Suggestion.State.AS_IS, Suggestion.State.EDITED, Suggestion.State.REPLACED, Suggestion.State.DECORATIVE]
+
+
+def still_about(row: Suggestion | Decision, placement: Placement) -> bool:
+    """Whether `row` speaks of the image and the page words that stand there now."""
+    if row.asset_id is None or row.snapshot is None or placement.snapshot is None:
+        return True  # not known: nothing says otherwise
+    return row.asset_id == placement.asset_id and row.snapshot.same_words(placement.snapshot)
+
+
+def _taken_back(undone: Decision, before: Alt) -> Alt:
+    """What stands there once `undone` is taken back.
+
+    :raises NothingToUndo: a text from elsewhere stands there now, which is not the author's to remove.
+    """
+    if undone.act == Act.REJECT:
+        return before
+    if before != Alt(text=undone.final_text, decorative=undone.final_decorative):
+        raise NothingToUndo("The text was changed in the page since. There is nothing of yours to take back.")
+    return Alt(text=undone.prior_text, decorative=undone.prior_decorative)
 
 
 def _last_in_force(placement: Placement) -> Decision:
@@ -234,7 +280,8 @@ def _row(
 ) -> Decision:
     measured: dict[str, Any] = {}
     if act.act == Act.SAVE and suggestion is not None and suggestion.text is not None:
-        edit = edits.measure(suggestion.text, after.text, language=placement.language, cleared=act.cleared)
+        dismissed = act.cleared or suggestion.state == Suggestion.State.REJECTED
+        edit = edits.measure(suggestion.text, after.text, language=placement.language, cleared=dismissed)
         measured = {
             "outcome": edit.outcome.value,
             "distance": edit.distance,
@@ -260,6 +307,8 @@ def _row(
         active_seconds=act.active_seconds,
         reason=act.reason,
         undoes=undone,
+        asset=placement.asset,
+        snapshot=placement.snapshot,
         idempotency_key=act.key or uuid.uuid4(),
         **measured,
     )
@@ -269,21 +318,39 @@ def _settle(placement: Placement, after: Alt, decision: Decision, suggestion: Su
     """Bring placement, suggestion and open jobs in line with the decision just recorded."""
     if suggestion is not None:
         state, trivial = _state_of(suggestion, decision)
-        if act.at <= suggestion.suggested_at + timedelta(days=conf.get("WINDOW_DAYS")) and state != suggestion.state:
-            if state == Suggestion.State.PENDING and _another_pending(suggestion):
+        if act.at > suggestion.suggested_at + timedelta(days=conf.get("WINDOW_DAYS")):
+            undecided = suggestion.state == Suggestion.State.PENDING
+            state, trivial = (Suggestion.State.EXPIRED if undecided else suggestion.state), suggestion.trivial
+        if state != suggestion.state or trivial != suggestion.trivial:
+            overtaken = _another_pending(suggestion) or not still_about(suggestion, placement)
+            if state == Suggestion.State.PENDING and overtaken:
                 state = Suggestion.State.SUPERSEDED
             Suggestion.objects.filter(pk=suggestion.pk).update(state=state, trivial=trivial, state_at=act.at)
-    decided = after.decorative or bool(after.text)
+    decided = after.decorative or bool(after.text.strip())
     if act.act in (Act.SAVE, Act.DECORATIVE):
         placements.supersede(placement, at=act.at)  # open jobs and another pending suggestion are overtaken
     placement.version = decision.version
     placement.current_alt, placement.decorative, placement.alt_hash = after.text, after.decorative, after.hash
     placement.state = _shown_state(placement, decided)
-    placement.stale = False if decided else placement.stale
+    placement.stale = decided and _is_stale(placement, decision, act)
     placement.updated_at = act.at
     placement.save()
-    adapter = adapters.get(placement.adapter)
-    placements.refresh(adapter, adapter.place(placement.key), at=act.at)  # a role may follow from "decorative"
+    if placement.asset is not None:  # a role may follow from "decorative"; the bytes were compared just now
+        adapter = adapters.get(placement.adapter)
+        placements.sync(adapter, placement.key, bytes_row=placement.asset, at=act.at)
+
+
+def _is_stale(placement: Placement, decision: Decision, act: _Act) -> bool:
+    """Whether the text that now stands there was written for another image or other words."""
+    if act.act in (Act.SAVE, Act.DECORATIVE):
+        return False
+    if act.act == Act.REJECT:
+        return placement.stale
+    rows = placement.decisions.exclude(act__in=[Act.UNDO, Act.REJECT]).filter(final_text=decision.final_text)
+    wrote = (
+        rows.filter(final_decorative=decision.final_decorative).select_related("snapshot").order_by("-version").first()
+    )
+    return wrote is not None and not still_about(wrote, placement)
 
 
 def _state_of(suggestion: Suggestion, decision: Decision) -> tuple[str, bool]:
@@ -306,6 +373,8 @@ def _another_pending(suggestion: Suggestion) -> bool:
 def _shown_state(placement: Placement, decided: bool) -> str:
     if decided:
         return Placement.State.DONE
+    if placement.jobs.filter(state__in=placements.OPEN_JOB_STATES).exists():
+        return Placement.State.WAITING
     if placement.suggestions.filter(state=Suggestion.State.PENDING).exists():
         return Placement.State.OFFERED
     latest = placement.suggestions.order_by("-pk").first()

@@ -79,8 +79,8 @@ def overtake(*, placement: Placement, versions_key: str, at: datetime) -> int:
 
 
 def claim(*, lanes: list[str] | None = None, at: datetime | None = None) -> Claim | None:
-    """The most urgent due job, now ours, or None. The start is counted before anything runs; the third that ends
-    without an answer makes the job DEAD.
+    """The most urgent due job, now ours, or None. The start is counted before anything runs. A job whose starts are
+    used up is not claimed again; `sweep` ends it.
     """
     at = at or clock()
     due = Q(state=Job.State.QUEUED, run_at__lte=at) | Q(state=Job.State.RUNNING, lease_until__lte=at)
@@ -88,10 +88,7 @@ def claim(*, lanes: list[str] | None = None, at: datetime | None = None) -> Clai
         rows = Job.objects.select_for_update(skip_locked=True, of=("self",)).filter(OPEN, due).order_by("prio", "id")
         if lanes is not None:
             rows = rows.filter(lane__in=lanes)
-        while (job := rows.first()) is not None:
-            if job.attempts >= conf.get("MAX_ATTEMPTS"):
-                _finish(job, state=Job.State.DEAD, code=job.code or "killed", at=at)
-                continue
+        while (job := rows.filter(attempts__lt=conf.get("MAX_ATTEMPTS")).first()) is not None:
             token = secrets.token_hex(16)
             lease = at + timedelta(seconds=conf.get("LEASE_SECONDS"))
             # the old token in the condition makes this safe even where the database takes no row locks
@@ -133,8 +130,7 @@ def retry(*, id: int, token: str, at: datetime, code: str, detail: str = "") -> 
     if job is None:
         return False
     if job.attempts >= conf.get("MAX_ATTEMPTS"):
-        with transaction.atomic():
-            return _finish(job, state=Job.State.DEAD, code=code, detail=detail, at=at)
+        return _bury(job, code=code, detail=detail, at=at)
     return _requeue(job, token, at=at, wait=RETRY_SECONDS, code=code, detail=detail)
 
 
@@ -146,30 +142,36 @@ def _requeue(job: Job, token: str, *, at: datetime, wait: float, **changes: Any)
     )
 
 
-def _finish(job: Job, *, state: str, code: str, at: datetime, detail: str = "") -> bool:
-    """End a job in the state and token that we read it in, and tell the author."""
+@transaction.atomic
+def _bury(job: Job, *, code: str, at: datetime, detail: str = "") -> bool:
+    """End a job without an answer, in the state and token that we read it in, and tell the author."""
+    # the placement first, always: a save locks it before it closes jobs, and two orders would deadlock
+    placement = Placement.objects.select_for_update().get(pk=job.placement_id)
     done = Job.objects.filter(pk=job.pk, state=job.state, token=job.token).update(
-        state=state, code=code, detail=detail, finished_at=at, token="", lease_until=None
+        state=Job.State.DEAD, code=code, detail=detail, finished_at=at, token="", lease_until=None
     )
     if done:
-        Placement.objects.filter(pk=job.placement_id, state=Placement.State.WAITING).update(
-            state=Placement.State.FAILED, problem=detail or PROBLEMS.get(code, PROBLEMS["killed"]), updated_at=at
-        )
+        tell_failure(placement, problem=detail or PROBLEMS["killed"], at=at)
     return bool(done)
+
+
+def tell_failure(placement: Placement, *, problem: str, at: datetime) -> None:
+    """Show the author of a placement that waited why nothing came; one that has a text is settled again."""
+    if placement.state != Placement.State.WAITING:
+        return
+    state = placement.settled_state if placement.is_settled else Placement.State.FAILED
+    Placement.objects.filter(pk=placement.pk).update(state=state, problem=problem, updated_at=at)
 
 
 def sweep(*, at: datetime | None = None) -> list[str]:
     """End what has used up its starts; the lanes that have a row whose wake-up seems lost."""
     at = at or clock()
+    over = Q(state=Job.State.RUNNING, lease_until__lte=at) | Q(state=Job.State.QUEUED)
+    for job in Job.objects.filter(over, attempts__gte=conf.get("MAX_ATTEMPTS"))[:100]:
+        _bury(job, code=job.code or "killed", at=at)
     lost = Q(state=Job.State.QUEUED, run_at__lte=at - timedelta(seconds=WAKE_AFTER_SECONDS)) | Q(
         state=Job.State.RUNNING, lease_until__lte=at
     )
-    with transaction.atomic():
-        spent = Job.objects.select_for_update(skip_locked=True, of=("self",)).filter(
-            state=Job.State.RUNNING, lease_until__lte=at, attempts__gte=conf.get("MAX_ATTEMPTS")
-        )
-        for job in spent[:100]:
-            _finish(job, state=Job.State.DEAD, code=job.code or "killed", at=at)
     return list(Job.objects.filter(OPEN, lost).values_list("lane", flat=True).distinct().order_by("lane"))
 
 

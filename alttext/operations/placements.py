@@ -5,18 +5,21 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import logging
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
+from django.db.models import QuerySet
 
 from alttext import roles
 from alttext.adapters import Adapter, Alt, Context, NotThere, Place
 from alttext.models import Asset, ContextSnapshot, Job, Placement, Suggestion
 
+log = logging.getLogger("alttext.operations")
 SNAPSHOT_RULES = "1"  # part of the context hash: a new way to trim is a new context
 LIMITS = {
     "title": 300,
@@ -80,27 +83,30 @@ def role_of(place: Place, alt: Alt, *, before: Placement | None = None) -> str:
     """Decorative is what a person said; then what a person chose here, the site declared, or the markup tells."""
     if alt.decorative:
         return roles.Role.DECORATIVE
-    chosen = before.role if before and before.role_by_person else ""
+    chosen = before.chosen_role if before else ""
     return roles.propose(linked=bool(place.context.link_target), declared=chosen or place.role)
 
 
 def refresh(adapter: Adapter, place: Place, *, at: datetime) -> tuple[Placement, bool]:
     """Bring the placement for `place` up to date. Returns it, and whether bytes, words or text had changed.
 
+    The file is read before the transaction, the words under the row lock: `place` may be older than a decision that
+    has just been committed, and no lock is held while a storage is slow.
+
     :raises NotThere: the place or its image file is gone.
     """
+    bytes_row = asset(adapter.read_image(place.key), at=at)
     try:
-        return _refresh(adapter, place, at=at)
+        return sync(adapter, place.key, bytes_row=bytes_row, at=at)
     except IntegrityError:  # another process was faster to make the row
-        return _refresh(adapter, place, at=at)
+        return sync(adapter, place.key, bytes_row=bytes_row, at=at)
 
 
 @transaction.atomic
-def _refresh(adapter: Adapter, place: Place, *, at: datetime) -> tuple[Placement, bool]:
-    known = Placement.objects.select_for_update().filter(adapter=adapter.name, key=place.key).first()
-    if known is not None and _alt_of(place, before=known).hash != known.alt_hash:
-        place = adapter.place(place.key)  # ours may be older than a decision that has just been committed
-    bytes_row = asset(adapter.read_image(place.key), at=at)
+def sync(adapter: Adapter, key: str, *, bytes_row: Asset, at: datetime) -> tuple[Placement, bool]:
+    """`refresh` with bytes that are known.  :raises NotThere: the place is gone."""
+    known = Placement.objects.select_for_update().filter(adapter=adapter.name, key=key).first()
+    place = adapter.place(key)
     alt = _alt_of(place, before=known)
     role = role_of(place, alt, before=known)
     words = snapshot(place.context, language=place.language, role=role, at=at)
@@ -120,13 +126,13 @@ def _refresh(adapter: Adapter, place: Place, *, at: datetime) -> tuple[Placement
     }
     if known is None:
         placement = Placement.objects.create(
-            adapter=adapter.name, key=place.key, state=_first_state(alt), created_at=at, updated_at=at, **shown
+            adapter=adapter.name, key=key, state=_first_state(alt), created_at=at, updated_at=at, **shown
         )
         return placement, True
     moved = known.asset_id != bytes_row.pk or _words_differ(known, place)
     rewritten = known.alt_hash != alt.hash
     back = known.state == Placement.State.GONE
-    if any(getattr(known, name) != value for name, value in shown.items()) or back:
+    if back or any(getattr(known, name) != value for name, value in shown.items()):
         for name, value in shown.items():
             setattr(known, name, value)
         if moved or rewritten or back:
@@ -161,14 +167,10 @@ def _react(placement: Placement, alt: Alt, *, moved: bool, rewritten: bool, at: 
     """Bytes or words changed: what was offered is overtaken, a decided text is stale. A text from the CMS is human."""
     if moved:
         supersede(placement, at=at)
-    has_text = alt.decorative or bool(alt.text.strip())
     if rewritten:
         placement.state, placement.stale = _first_state(alt), False
-    elif has_text:
-        placement.state, placement.stale = (
-            Placement.State.HUMAN if placement.version == 0 else Placement.State.DONE,
-            moved,
-        )
+    elif placement.is_settled:
+        placement.state, placement.stale = placement.settled_state, moved or placement.stale
     else:
         placement.state = Placement.State.OPEN
 
@@ -192,7 +194,7 @@ def choose_role(*, placement: Placement, role: str, at: datetime) -> Placement:
         context = Context(
             **{name: getattr(old, name) for name in Context.__dataclass_fields__} | {"headings": tuple(old.headings)}
         )
-        placement.role, placement.role_by_person = role, True
+        placement.role = placement.chosen_role = role
         placement.snapshot = snapshot(context, language=placement.language, role=role, at=at)
         placement.updated_at = at
         supersede(placement, at=at, by_author=True)
@@ -207,7 +209,9 @@ def mark_gone(placements: Iterable[Placement], *, at: datetime) -> int:
     count = 0
     for placement in placements:
         with transaction.atomic():
-            supersede(placement, at=at)
+            # the placement first, always: jobs and suggestions are locked after it, or two writers could deadlock
+            locked = Placement.objects.select_for_update().get(pk=placement.pk)
+            supersede(locked, at=at)
             Placement.objects.filter(pk=placement.pk).update(state=Placement.State.GONE, updated_at=at)
         count += 1
     return count
@@ -226,6 +230,12 @@ def scan(adapter: Adapter, *, at: datetime, limit: int | None = None) -> Scanned
         except NotThere:
             unreadable += 1
             continue
+        except OperationalError:
+            raise  # the database is away; nothing to do with this place
+        except Exception:  # one odd place must not keep the others from being found
+            log.exception("place %s of %s", place.key, adapter.name)
+            unreadable += 1
+            continue
         new += is_new
         changed += differs and not is_new
     gone = mark_gone(_vanished(adapter), at=at) if limit is None else 0
@@ -233,8 +243,17 @@ def scan(adapter: Adapter, *, at: datetime, limit: int | None = None) -> Scanned
 
 
 def _vanished(adapter: Adapter) -> Iterable[Placement]:
-    for placement in Placement.objects.filter(adapter=adapter.name).exclude(state=Placement.State.GONE).iterator(500):
+    rows = Placement.objects.filter(adapter=adapter.name).exclude(state=Placement.State.GONE)
+    for placement in pages(rows):
         try:
             adapter.place(placement.key)
         except NotThere:
             yield placement
+
+
+def pages(rows: QuerySet[Placement], *, size: int = 200) -> Iterator[Placement]:
+    """`rows` by id in bounded memory, without an open cursor: on SQLite it would keep this connection from writing."""
+    after = 0
+    while page := list(rows.filter(pk__gt=after).order_by("pk")[:size]):
+        yield from page
+        after = page[-1].pk

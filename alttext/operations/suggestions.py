@@ -32,6 +32,7 @@ class Answer:
     flags: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     seconds: float | None = None
+    fresh: bool = True  # the captioner worked for it; False: intake answered, or an earlier answer is used again
 
 
 def active_versions_key(captioner: str) -> str:
@@ -40,12 +41,14 @@ def active_versions_key(captioner: str) -> str:
     return newest.key if newest else captioner[:64]
 
 
-def register_version(*, name: str, key: str, versions: Mapping[str, str], at: datetime) -> CaptionerVersion:
-    """The row of one exact captioner."""
+def register_version(
+    *, name: str, key: str, versions: Mapping[str, str], at: datetime, at_work: bool = True
+) -> CaptionerVersion:
+    """The row of one exact captioner. Only one seen at work becomes the newest."""
     row, fresh = CaptionerVersion.objects.get_or_create(
         key=key, defaults={"name": name, "versions": dict(versions), "first_seen_at": at, "last_seen_at": at}
     )
-    if not fresh:
+    if at_work and not fresh:
         CaptionerVersion.objects.filter(pk=row.pk, last_seen_at__lt=at).update(last_seen_at=at)
     return row
 
@@ -103,6 +106,7 @@ def earlier_answer(job: Job) -> Answer | None:
         flags=tuple(found.flags),
         versions=version.versions,
         seconds=0.0,
+        fresh=False,
     )
 
 
@@ -112,12 +116,19 @@ def record(*, job_id: int, token: str, answer: Answer, at: datetime) -> Suggesti
     placement = (
         Placement.objects.select_for_update(of=("self",)).select_related("asset", "snapshot").get(jobs__pk=job_id)
     )
+    job = Job.objects.get(pk=job_id)
+    if not is_about(job, placement):  # the role or the words changed on the way here: the answer is to another question
+        if jobs.finish(id=job_id, token=token, state=Job.State.SUPERSEDED, at=at) and not placement.is_settled:
+            Placement.objects.filter(pk=placement.pk).update(state=Placement.State.OPEN, updated_at=at)
+        return None
     state = Job.State.READY if answer.text is not None else Job.State.ABSTAINED
     if not jobs.finish(id=job_id, token=token, state=state, at=at, code=",".join(answer.reasons)[:64]):
         return None
     assert placement.asset is not None  # an open job has both: `request` refuses otherwise, `refresh` never clears them
     assert placement.snapshot is not None
-    version = register_version(name=answer.captioner, key=answer.versions_key, versions=answer.versions, at=at)
+    version = register_version(
+        name=answer.captioner, key=answer.versions_key, versions=answer.versions, at=at, at_work=answer.fresh
+    )
     supersede(placement, at=at)
     suggestion = Suggestion.objects.create(
         placement=placement,
@@ -136,20 +147,28 @@ def record(*, job_id: int, token: str, answer: Answer, at: datetime) -> Suggesti
         suggested_at=at,
         state_at=at,
     )
-    if placement.state == Placement.State.WAITING:
-        shown = Placement.State.OFFERED if answer.text is not None else Placement.State.ABSTAINED
+    if placement.state not in (Placement.State.DONE, Placement.State.HUMAN, Placement.State.GONE):
+        silent = placement.settled_state if placement.is_settled else Placement.State.ABSTAINED
+        shown = Placement.State.OFFERED if answer.text is not None else silent
         Placement.objects.filter(pk=placement.pk).update(state=shown, problem="", updated_at=at)
     return suggestion
+
+
+def is_about(job: Job, placement: Placement) -> bool:
+    """Whether the job asks about the placement as it is now."""
+    asset, words = placement.asset, placement.snapshot
+    if asset is None or words is None:
+        return False
+    return (job.content_hash, job.context_hash) == (asset.content_hash, words.context_hash)
 
 
 @transaction.atomic
 def record_failure(*, job_id: int, token: str, code: str, detail: str, at: datetime) -> bool:
     """End a job that cannot be done, with words for the author; False: it is no longer ours."""
+    placement = Placement.objects.select_for_update(of=("self",)).get(jobs__pk=job_id)
     if not jobs.finish(id=job_id, token=token, state=Job.State.FAILED, at=at, code=code[:64], detail=detail):
         return False
-    Placement.objects.filter(jobs__pk=job_id, state=Placement.State.WAITING).update(
-        state=Placement.State.FAILED, problem=detail, updated_at=at
-    )
+    jobs.tell_failure(placement, problem=detail, at=at)
     return True
 
 

@@ -13,7 +13,14 @@ from django.views.decorators.http import require_POST
 from alttext import adapters, forms, permissions, queries, rules, tasks
 from alttext.models import Decision, Placement
 from alttext.operations import decisions, placements
-from alttext.operations.decisions import ContextChanged, ImageChanged, NothingToReject, NothingToUndo, Stale
+from alttext.operations.decisions import (
+    ContextChanged,
+    ImageChanged,
+    KeyReused,
+    NothingToReject,
+    NothingToUndo,
+    Stale,
+)
 from alttext.operations.jobs import TooManyOpenJobs
 from alttext.operations.suggestions import NothingToAsk
 from alttext.views import editor
@@ -23,7 +30,7 @@ from alttext.views.respond import go, respond
 from alttext.views.security import workbench
 
 Doing = Callable[[], Decision]
-REFUSALS = (adapters.TextDoesNotFit, adapters.NotThere, NothingToReject, NothingToUndo)
+REFUSALS = (adapters.TextDoesNotFit, adapters.NotThere, adapters.Refused, NothingToReject, NothingToUndo, KeyReused)
 USED = {
     "AS_IS": "The suggestion was used as offered.",
     "EDITED": "The suggestion was used after edits.",
@@ -180,7 +187,7 @@ def _refused(request: HttpRequest, placement: Placement, typed: str, problem: st
 
 
 def _conflict(request: HttpRequest, error: Stale, form: forms.Act) -> HttpResponse:
-    if isinstance(error, ImageChanged):
+    if isinstance(error, ImageChanged | ContextChanged):
         with contextlib.suppress(NothingToAsk, TooManyOpenJobs):  # the author can ask, and sees then why not
             tasks.enqueue_suggestion(placement=error.placement, by=request.user)
     placement = _fresh(error.placement)

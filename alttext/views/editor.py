@@ -65,7 +65,7 @@ def context(
         "done": done,
         "conflict": conflict,
         "asked": asked,
-        "seen": decisions.seen(placement, _countable(suggestion)),
+        "seen": decisions.seen(placement, _countable(suggestion, placement)),
         "key": uuid.uuid4(),
         "history": list(queries.history(placement)[:HISTORY]),
         "may_undo": queries.may_undo(placement),
@@ -86,7 +86,7 @@ def suggestion_context(placement: Placement, suggestion: Suggestion | None) -> d
         "placement": placement,
         "suggestion": suggestion,
         "waiting": placement.state == Placement.State.WAITING,
-        "countable": _countable(suggestion),
+        "countable": _countable(suggestion, placement),
         "help": wording.role_help(placement.role, kind=evidence.kind),
         "evidence": evidence,
     }
@@ -112,7 +112,7 @@ def initial_text(placement: Placement, suggestion: Suggestion | None) -> str:
 
 def is_unsaved(placement: Placement, typed: str) -> bool:
     """Whether the box holds words of the author's own that are stored nowhere yet."""
-    if not typed.strip() or typed == placement.current_alt:
+    if not typed.strip() or typed == placement.current_alt or "\0" in typed:
         return False
     return not placement.suggestions.filter(text=typed).exists()
 
@@ -135,8 +135,8 @@ def subject(placement: Placement, text: str) -> rules.Subject:
     )
 
 
-def _countable(suggestion: Suggestion | None) -> Suggestion | None:
-    """The suggestion that the next act is about; silence and what was overtaken are not."""
+def _countable(suggestion: Suggestion | None, placement: Placement) -> Suggestion | None:
+    """The suggestion that the next act is about; silence, what was overtaken and what another image got are not."""
     if suggestion is None or suggestion.text is None or suggestion.state == Suggestion.State.SUPERSEDED:
         return None
-    return suggestion
+    return suggestion if decisions.still_about(suggestion, placement) else None

@@ -60,7 +60,7 @@ def check(request: HttpRequest, placement_id: int) -> HttpResponse:
 @workbench
 def find(request: HttpRequest, adapter: str, key: str) -> HttpResponse:
     """The placement that a CMS knows by its own key.  :raises Http404: unknown and foreign keys alike."""
-    placement = queries.find(user=request.user, adapter=adapter, key=key)
+    placement = None if "\0" in adapter + key else queries.find(user=request.user, adapter=adapter, key=key)
     if placement is None:
         raise Http404("No such placement.")
     return redirect(placement)

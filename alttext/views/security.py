@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -10,12 +11,15 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 
+log = logging.getLogger("alttext.views")
 HOST = re.compile(r"[a-z0-9.-]+(?::\d{1,5})?|\[[0-9a-f:]+\](?::\d{1,5})?", re.I)  # nothing that could end a directive
 
 
@@ -51,7 +55,11 @@ def workbench(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
         user = request.user
         response: HttpResponseBase
         if user.is_authenticated and user.is_active:
-            response = view(request, *args, **kwargs)
+            try:
+                response = view(request, *args, **kwargs)
+            except OperationalError as error:
+                log.warning("database: %s", error)
+                response = _busy(request)
         else:
             response = _ask_to_sign_in(request, **kwargs)
         response.headers.setdefault("Content-Security-Policy", policy())
@@ -59,6 +67,18 @@ def workbench(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
         return response
 
     return guarded
+
+
+def _busy(request: HttpRequest) -> HttpResponse:
+    """503 with words: htmx swaps nothing, so the typed text stays in its box; a plain form gets it back on the page."""
+    if getattr(request, "htmx", False):
+        response = HttpResponse("The database is busy. Press again in a moment.", content_type="text/plain")
+    else:
+        context = {"typed": request.POST.get("text", "")}
+        response = HttpResponse(render_to_string("alttext/busy.html", context))
+    response.status_code = 503
+    response["Retry-After"] = "1"
+    return response
 
 
 def _ask_to_sign_in(request: HttpRequest, **kwargs: Any) -> HttpResponse:

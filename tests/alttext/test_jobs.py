@@ -66,6 +66,7 @@ def test_the_third_start_without_an_answer_makes_the_job_dead_and_tells_the_auth
     for start in range(3):
         assert jobs.claim(at=at + start * LEASE) is not None
     assert jobs.claim(at=at + 3 * LEASE) is None
+    jobs.sweep(at=at + 3 * LEASE)
     placement.refresh_from_db()
     assert Job.objects.get().state == Job.State.DEAD
     assert placement.state == Placement.State.FAILED
@@ -236,9 +237,11 @@ class JobRow(RuleBasedStateMachine):
 
     def teardown(self):
         """Whatever happened, every open job can still be brought to an end."""
+        jobs.sweep(at=self.now)
         self.now += timedelta(seconds=901)  # above the longest lease and the longest outage
         while (claim := jobs.claim(at=self.now)) is not None:
             suggestions.record(job_id=claim.id, token=claim.token, answer=ANSWER, at=self.now)
+        jobs.sweep(at=self.now)
         assert not Job.objects.filter(state__in=["QUEUED", "RUNNING"]).exists()
         Suggestion.objects.all().delete()
         Job.objects.all().delete()

@@ -548,7 +548,7 @@ def test_a_new_role_is_recorded_and_a_suggestion_asked_for(client, desk):
     placement, suggestion = desk
     response = post(client, "role", placement, role="functional", text="My words")
     placement.refresh_from_db()
-    assert (placement.role, placement.role_by_person, placement.state) == ("functional", True, "WAITING")
+    assert (placement.role, placement.chosen_role, placement.state) == ("functional", "functional", "WAITING")
     assert text_in_box(response) == "My words"
     assert "Say where the link leads" in response.content.decode()
     suggestion.refresh_from_db()

@@ -11,13 +11,13 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import models, router, transaction
+from django.db import IntegrityError, models, router, transaction
 from django.db.models import Q, Value
 from django.db.models.functions import Cast, Concat, Replace
 from django.urls import NoReverseMatch
 from django.utils.module_loading import import_string
 
-from alttext.adapters import Alt, ChangedElsewhere, Context, NotThere, Place, TextDoesNotFit
+from alttext.adapters import Alt, ChangedElsewhere, Context, NotThere, Place, Refused, TextDoesNotFit
 from alttext.contrib.imagefields import entries, plain, setting, signals
 from alttext.contrib.imagefields.entries import NAME, Entry, key_of
 from alttext.roles import Role
@@ -50,8 +50,12 @@ class ImageFieldsAdapter:
         :raises WrongEntry: the setting is not usable.
         """
         for entry in entries.all_entries():
-            for row in _rows(entry).select_related(*entry.related()).order_by("pk").iterator(chunk_size=CHUNK_ROWS):
-                yield _place(entry, row)
+            rows = _rows(entry).select_related(*entry.related()).order_by("pk")
+            page = list(rows[:CHUNK_ROWS])
+            while page:  # no open cursor: on SQLite it would keep writers of this connection out
+                yield from (_place(entry, row) for row in page)
+                full = len(page) == CHUNK_ROWS
+                page = list(rows.filter(pk__gt=page[-1].pk)[:CHUNK_ROWS]) if full else []
 
     def place(self, key: str) -> Place:
         """One use.  :raises NotThere: it is gone, or the key is malformed."""
@@ -88,11 +92,14 @@ class ImageFieldsAdapter:
         :raises ChangedElsewhere: something else stands there.
         :raises NotThere: the row is gone.
         :raises TextDoesNotFit: the column is too narrow.
+        :raises Refused: the model does not save it.
         """
         entry, pk = _parse(key)
         database = router.db_for_write(entry.model_class())
         with transaction.atomic(using=database):
-            row = _row(entry, pk, key, _rows(entry).using(database).select_for_update())
+            row = _row(entry, pk, key, _rows(entry).using(database).select_for_update(of=("self",)))
+            if not entry.decorative:  # the column can only say "no text"; the choice is kept by the workbench
+                expected = Alt(text=expected.text)
             if _alt(entry, row) != expected:
                 raise ChangedElsewhere("The alternative text was changed on the site in the meantime.")
             _write(entry, row, alt, database)
@@ -223,5 +230,10 @@ def _write(entry: Entry, row: models.Model, alt: Alt, database: str) -> None:
         setattr(row, entry.decorative, alt.decorative)
         names.append(entry.decorative)
     names += [column.name for column in row._meta.concrete_fields if getattr(column, "auto_now", False)]
-    with signals.ignored(row):
-        row.save(using=database, update_fields=names)
+    try:
+        with signals.ignored(row), transaction.atomic(using=database):
+            row.save(using=database, update_fields=names)
+    except ValidationError as error:
+        raise Refused(" ".join(error.messages)) from error
+    except IntegrityError as error:
+        raise Refused("The site does not take this text: it breaks a rule of its own.") from error

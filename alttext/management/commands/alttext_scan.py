@@ -7,10 +7,11 @@ from collections import Counter
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from alttext import adapters, tasks
-from alttext.models import Job, Placement
+from alttext.models import Job, Placement, Suggestion
 from alttext.operations import placements
 
 
@@ -49,6 +50,12 @@ class Command(BaseCommand):
         self.stdout.write(f"{adapter.name}: {counted}; nothing written")
 
     def _request(self, adapter: adapters.Adapter) -> None:
-        waiting = Placement.objects.filter(adapter=adapter.name, state=Placement.State.OPEN, suggestions=None)
-        asked = sum(tasks.enqueue_if_open(placement, prio=Job.BULK) is not None for placement in waiting.iterator(200))
+        # one answer for these bytes in these words is enough: a person who rejected it is not asked about another
+        answered = Suggestion.objects.filter(
+            placement=OuterRef("pk"), asset=OuterRef("asset"), snapshot=OuterRef("snapshot")
+        )
+        waiting = Placement.objects.filter(~Exists(answered), adapter=adapter.name, state=Placement.State.OPEN)
+        asked = sum(
+            tasks.enqueue_if_open(placement, prio=Job.BULK) is not None for placement in placements.pages(waiting)
+        )
         self.stdout.write(f"{adapter.name}: {asked} suggestions asked for")
