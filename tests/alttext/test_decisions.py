@@ -356,3 +356,184 @@ def test_a_look_at_the_page_that_is_older_than_a_decision_changes_nothing(make_p
     decisions.save_text(placement=placement, text="Mine", seen=decisions.seen(placement), by=author, at=at)
     found, changed = placements.refresh(adapter, old_look, at=at)
     assert (found.current_alt, found.state, changed) == ("Mine", Placement.State.DONE, False)
+
+
+def replace_image(illustration):
+    illustration.image.save("other.png", ContentFile(picture(colour=(0, 90, 0))))
+
+
+def test_undo_never_removes_a_text_that_somebody_wrote_in_the_page_since(make_placement, author, at, illustration_of):
+    placement = make_placement()
+    decisions.save_text(placement=placement, text="Mine", seen=decisions.seen(placement), by=author, at=at)
+    row = illustration_of(placement)
+    row.alt_text = "A colleague's, in the page"
+    row.save()
+    found, _ = placements.refresh(adapters.get("imagefields"), adapters.get("imagefields").place(placement.key), at=at)
+    with pytest.raises(decisions.NothingToUndo, match="changed in the page"):
+        decisions.undo(placement=found, seen=decisions.seen(found), by=author, at=at)
+    assert illustration_of(placement).alt_text == "A colleague's, in the page"
+
+
+def test_undoing_a_rejection_leaves_the_text_in_the_page_alone(make_placement, suggest, author, at, illustration_of):
+    placement = make_placement()
+    suggestion = suggest(placement)
+    decisions.reject(placement=placement, seen=decisions.seen(placement, suggestion), by=author, at=at)
+    row = illustration_of(placement)
+    row.alt_text = "Human, in the page"
+    row.save()
+    found, _ = placements.refresh(adapters.get("imagefields"), adapters.get("imagefields").place(placement.key), at=at)
+    decisions.undo(placement=found, seen=decisions.seen(found), by=author, at=at)
+    assert illustration_of(placement).alt_text == "Human, in the page"
+
+
+def test_undo_does_not_offer_the_old_images_text_for_the_new_image(
+    make_placement, suggest, author, at, adapter, illustration_of
+):
+    placement = make_placement()
+    suggestion = suggest(placement, "A red cat")
+    decisions.save_text(
+        placement=placement, text="A red cat", seen=decisions.seen(placement, suggestion), by=author, at=at
+    )
+    replace_image(illustration_of(placement))
+    found, _ = placements.refresh(adapter, adapter.place(placement.key), at=at)
+    decisions.undo(placement=found, seen=decisions.seen(found), by=author, at=at)
+    suggestion.refresh_from_db()
+    found.refresh_from_db()
+    assert (suggestion.state, found.state) == ("SUPERSEDED", Placement.State.OPEN)
+
+
+def test_a_text_for_a_new_image_is_no_edit_of_the_old_images_suggestion(
+    make_placement, suggest, author, at, adapter, illustration_of
+):
+    placement = make_placement()
+    suggestion = suggest(placement, "A red cat")
+    decisions.save_text(
+        placement=placement, text="A red cat", seen=decisions.seen(placement, suggestion), by=author, at=at
+    )
+    replace_image(illustration_of(placement))
+    found, _ = placements.refresh(adapter, adapter.place(placement.key), at=at)
+    row = decisions.save_text(
+        placement=found, text="A green boat", seen=decisions.seen(found, suggestion), by=author, at=at
+    )
+    suggestion.refresh_from_db()
+    assert (suggestion.state, row.outcome) == ("AS_IS", "")
+
+
+def test_rejecting_and_undoing_do_not_take_the_stale_mark_off(
+    make_placement, suggest, author, at, adapter, illustration_of
+):
+    placement = make_placement()
+    decisions.save_text(placement=placement, text="Old image", seen=decisions.seen(placement), by=author, at=at)
+    replace_image(illustration_of(placement))
+    placement, _ = placements.refresh(adapter, adapter.place(placement.key), at=at)
+    suggestion = suggest(placement, "Machine words", by=author)
+    decisions.reject(placement=placement, seen=decisions.seen(placement, suggestion), by=author, at=at)
+    placement.refresh_from_db()
+    assert placement.stale
+    decisions.save_text(placement=placement, text="New image", seen=decisions.seen(placement), by=author, at=at)
+    placement.refresh_from_db()
+    assert not placement.stale
+    decisions.undo(placement=placement, seen=decisions.seen(placement), by=author, at=at)
+    placement.refresh_from_db()
+    assert (placement.current_alt, placement.stale) == ("Old image", True)
+
+
+def test_a_chosen_role_comes_back_when_decorative_is_undone(make_placement, author, at):
+    placement = make_placement()
+    placement = placements.choose_role(placement=placement, role="complex", at=at)
+    decisions.mark_decorative(placement=placement, seen=decisions.seen(placement), by=author, at=at)
+    placement.refresh_from_db()
+    assert placement.role == "decorative"
+    decisions.undo(placement=placement, seen=decisions.seen(placement), by=author, at=at)
+    placement.refresh_from_db()
+    assert placement.role == "complex"
+
+
+def test_a_text_typed_after_a_rejection_counts_as_replaced(make_placement, suggest, author, at):
+    placement = make_placement()
+    suggestion = suggest(placement, "A red cat")
+    decisions.reject(placement=placement, seen=decisions.seen(placement, suggestion), by=author, at=at)
+    placement.refresh_from_db()
+    row = decisions.save_text(
+        placement=placement, text="A red cat!", seen=decisions.seen(placement, suggestion), by=author, at=at
+    )
+    assert row.outcome == "REPLACED"
+
+
+def test_a_save_after_the_window_leaves_the_record_expired(make_placement, suggest, author, at):
+    placement = make_placement()
+    suggestion = suggest(placement, "A red cat")
+    decisions.save_text(
+        placement=placement,
+        text="A cat",
+        seen=decisions.seen(placement, suggestion),
+        by=author,
+        at=at + timedelta(days=29),
+    )
+    suggestion.refresh_from_db()
+    assert suggestion.state == "EXPIRED"
+
+
+def test_a_key_that_came_with_another_text_is_refused(make_placement, author, at):
+    placement, key = make_placement(), uuid.uuid4()
+    screen = decisions.seen(placement)
+    decisions.save_text(placement=placement, text="One", seen=screen, by=author, at=at, key=key)
+    with pytest.raises(decisions.KeyReused):
+        decisions.save_text(placement=placement, text="Two", seen=screen, by=author, at=at, key=key)
+
+
+def test_a_repeat_is_told_when_another_text_has_been_saved_since(make_placement, author, other_author, at):
+    placement, key = make_placement(), uuid.uuid4()
+    screen = decisions.seen(placement)
+    decisions.save_text(placement=placement, text="One", seen=screen, by=author, at=at, key=key)
+    placement.refresh_from_db()
+    decisions.save_text(placement=placement, text="Two", seen=decisions.seen(placement), by=other_author, at=at)
+    with pytest.raises(decisions.TextChanged):
+        decisions.save_text(placement=placement, text="One", seen=screen, by=author, at=at, key=key)
+
+
+def test_saving_the_same_text_settles_a_placement_that_waits_for_nothing(make_placement, suggest, author, at):
+    placement = make_placement()
+    decisions.save_text(placement=placement, text="Final", seen=decisions.seen(placement), by=author, at=at)
+    placement.refresh_from_db()
+    suggest(placement, reasons=("object_unsupported",), by=author)
+    assert placement.state == Placement.State.DONE
+
+
+def test_a_text_that_the_sites_own_model_refuses_is_told_and_nothing_is_written(
+    make_placement, author, at, monkeypatch, illustration_of
+):
+    from django.core.exceptions import ValidationError
+
+    from alttext.project.demo.models import Illustration
+
+    placement = make_placement()
+
+    def refuse(self, *args, **kwargs):
+        raise ValidationError("Our house style wants a verb.")
+
+    monkeypatch.setattr(Illustration, "save", refuse)
+    with pytest.raises(adapters.Refused, match="wants a verb"):
+        decisions.save_text(placement=placement, text="A cat", seen=decisions.seen(placement), by=author, at=at)
+    assert placement.decisions.count() == 0
+    assert illustration_of(placement).alt_text == ""
+
+
+def test_decorative_can_be_undone_where_the_site_has_no_field_for_it(
+    make_placement, author, at, settings, illustration_of
+):
+    entry = {name: value for name, value in settings.ALTTEXT["IMAGE_FIELDS"][0].items() if name != "decorative"}
+    settings.ALTTEXT = {**settings.ALTTEXT, "IMAGE_FIELDS": [entry]}
+    placement = make_placement()
+    decisions.save_text(placement=placement, text="A cat", seen=decisions.seen(placement), by=author, at=at)
+    placement.refresh_from_db()
+    decisions.mark_decorative(placement=placement, seen=decisions.seen(placement), by=author, at=at)
+    placement.refresh_from_db()
+    assert (placement.decorative, illustration_of(placement).alt_text) == (True, "")
+    decisions.undo(placement=placement, seen=decisions.seen(placement), by=author, at=at)
+    placement.refresh_from_db()
+    assert (placement.decorative, illustration_of(placement).alt_text) == (False, "A cat")
+    decisions.mark_decorative(placement=placement, seen=decisions.seen(placement), by=author, at=at)
+    placement.refresh_from_db()
+    decisions.save_text(placement=placement, text="Not so", seen=decisions.seen(placement), by=author, at=at)
+    assert illustration_of(placement).alt_text == "Not so"

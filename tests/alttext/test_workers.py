@@ -299,3 +299,99 @@ def test_a_suggestion_survives_a_version_that_is_seen_again(make_placement, at):
     assert suggestions.register_version(name="canned", key="k", versions={}, at=at).pk == first.pk
     assert suggestions.active_versions_key("canned") == "k"
     assert suggestions.active_versions_key("unseen") == "unseen"
+
+
+def test_an_answer_to_words_that_changed_meanwhile_is_dropped_and_asked_anew(make_placement, at):
+    from alttext.operations import jobs, placements
+
+    placement = make_placement()
+    tasks.enqueue_suggestion(placement=placement)
+    claim = jobs.claim()
+    type(placement).objects.filter(pk=placement.pk).update(
+        snapshot=placements.snapshot(placements.Context(title="Other"), language="en", role="functional", at=at)
+    )
+    answer = suggestions.Answer(captioner="canned", versions_key="v", text="For other words")
+    assert suggestions.record(job_id=claim.id, token=claim.token, answer=answer, at=at) is None
+    placement.refresh_from_db()
+    assert (Suggestion.objects.count(), placement.state) == (0, Placement.State.OPEN)
+
+
+def test_a_replaced_image_gets_its_own_job_from_the_worker(make_placement, illustration_of):
+    from django.core.files.base import ContentFile
+
+    placement = make_placement()
+    tasks.enqueue_suggestion(placement=placement)
+    row = illustration_of(placement)
+    row.image.storage.delete(row.image.name)
+    row.image.storage.save(row.image.name, ContentFile(picture(colour=(0, 90, 0))))
+    workers.drain(seconds=10)
+    placement.refresh_from_db()
+    assert placement.state == Placement.State.OFFERED
+    assert placement.suggestions.get().asset_id == placement.asset_id
+
+
+def test_an_answer_after_an_undo_is_shown(make_placement, author, at):
+    from alttext.operations import decisions
+
+    placement = make_placement()
+    decisions.save_text(placement=placement, text="Mine", seen=decisions.seen(placement), by=author, at=at)
+    placement.refresh_from_db()
+    tasks.enqueue_suggestion(placement=placement, by=author)
+    placement.refresh_from_db()
+    decisions.undo(placement=placement, seen=decisions.seen(placement), by=author, at=at)
+    placement.refresh_from_db()
+    assert placement.state == Placement.State.WAITING
+    workers.drain(seconds=10)
+    placement.refresh_from_db()
+    assert placement.state == Placement.State.OFFERED
+
+
+def test_a_failure_for_an_image_that_has_a_text_leaves_it_settled(make_placement, author):
+    placement = make_placement(alt_text="Human", data=b"broken")
+    tasks.enqueue_suggestion(placement=placement, by=author)
+    assert workers.work_once() == "failed"
+    placement.refresh_from_db()
+    assert placement.state == Placement.State.HUMAN
+    assert placement.problem
+
+
+@pytest.mark.parametrize("evidence", [{"score": float("nan")}, {"line": "a\x00b"}, {"object": object()}])
+def test_evidence_that_no_database_takes_is_a_named_failure(make_placement, evidence):
+    script(Caption("1", "A cat", evidence=evidence))
+    assert work(make_placement()) == "failed"
+    assert Job.objects.get().code == "malformed"
+
+
+def test_a_version_seen_only_by_reuse_does_not_become_the_newest(at):
+    from datetime import timedelta
+
+    suggestions.register_version(name="canned", key="old", versions={}, at=at)
+    suggestions.register_version(name="canned", key="new", versions={}, at=at + timedelta(hours=1))
+    late = at + timedelta(hours=2)
+    suggestions.register_version(name="canned", key="old", versions={}, at=late, at_work=False)
+    assert suggestions.active_versions_key("canned") == "new"
+
+
+def test_an_outage_stops_the_drain_of_the_lane(make_placement):
+    captioner = script(*(CaptionerUnavailable("down") for _ in range(5)))
+    for _ in range(5):
+        tasks.enqueue_suggestion(placement=make_placement())
+    assert workers.drain(seconds=10) == 1
+    assert len(captioner.requests) == 1
+
+
+def test_one_odd_place_does_not_keep_the_others_from_being_found(make_illustration, adapter, at, monkeypatch):
+    from alttext.operations import placements
+
+    odd, good = make_illustration(), make_illustration()
+    real = placements.refresh
+
+    def refresh(found, place, *, at):
+        if place.key.split(":")[1] == str(odd.pk):
+            raise ValueError("odd")
+        return real(found, place, at=at)
+
+    monkeypatch.setattr(placements, "refresh", refresh)
+    seen = placements.scan(adapter, at=at)
+    assert (seen.found, seen.unreadable) == (2, 1)
+    assert Placement.objects.get().key.split(":")[1] == str(good.pk)

@@ -135,3 +135,39 @@ def test_the_child_dies_with_a_parent_that_was_killed():
     while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
         assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+def test_the_answer_of_an_interrupted_call_never_reaches_the_next_one(isolated, monkeypatch):
+    isolated.describe([request()])
+
+    class Interrupted(Exception):
+        pass
+
+    def interrupt(**kwargs):
+        raise Interrupted
+
+    with monkeypatch.context() as patch:
+        patch.setattr(isolated, "_receive", interrupt)
+        with pytest.raises(Interrupted):
+            isolated.describe([CaptionRequest("first", image=picture(colour=(200, 0, 0), kind="JPEG"))])
+    [outcome] = isolated.describe([CaptionRequest("second", image=picture(colour=(0, 0, 200), kind="JPEG"))])
+    assert outcome.request_id == "second"
+    assert "blue" in outcome.text
+
+
+def test_a_frozen_child_that_takes_no_bytes_is_killed_by_the_clock(isolated):
+    isolated.describe([request()])
+    os.kill(isolated.pid, signal.SIGSTOP)
+    large = CaptionRequest("1", image=bytes(2_000_000), deadline_seconds=0.5)
+    started = time.monotonic()
+    with pytest.raises(CaptionerHung):
+        isolated.describe([large])
+    assert time.monotonic() - started < 10
+
+
+def test_the_child_gets_no_secrets_of_the_site(monkeypatch):
+    monkeypatch.setenv("DJANGO_SECRET_KEY", "s3cret")
+    monkeypatch.setenv("DATABASE_URL", "postgresql://user:s3cret@127.0.0.1/x")
+    with IsolatedCaptioner("canned") as captioner:
+        captioner.describe([request()])
+        assert "s3cret" not in "".join(psutil.Process(captioner.pid).environ().values())
