@@ -45,10 +45,16 @@ SAYS = [
     ("no breed without the page", sight("photo", seen("dog"), tags=[tag("beagle", 0.95)]), {}, "A dog"),
     ("a wider tag adds nothing", sight("photo", seen("dog"), tags=[tag("dog", 0.9, leaf=False)]), {}, "A dog"),
     (
-        "a sign on a photo",
+        "a sign whose words the page has",
         sight("photo", seen("bus"), lines=[line("AIRPORT EXPRESS")]),
-        {},
+        {"before": "The express bus to the airport"},
         "A bus; text: “AIRPORT EXPRESS”",
+    ),
+    (
+        "a sign that the page does not confirm is not quoted",
+        sight("photo", seen("bus"), lines=[line("SRUPT")]),
+        {},
+        "A bus",
     ),
     (
         "a sign with a doubtful line is not quoted",

@@ -7,7 +7,7 @@ import pytest
 from captioner.prepare import routing
 from captioner.prepare.routing import Route, Way
 from captioner.types import Kind, Role
-from tests.captioner.policy.sights import sight
+from tests.captioner.policy.sights import line, sight
 
 ROUTES = [
     ("photo", 0.9, Role.UNKNOWN, Route(Way.THINGS)),
@@ -39,7 +39,8 @@ def test_much_text_of_no_clear_kind_is_quoted(kind):
 
 @pytest.mark.parametrize("kind", ["photo", "art", "other", ""])
 def test_a_picture_that_is_mostly_words_is_quoted_whatever_its_guessed_kind(kind):
-    given = replace(sight(kind, sure=0.6), text_share=routing.MOSTLY_TEXT)
+    lines = [line("words", top=0.3 * i) for i in range(routing.MANY_LINES)]
+    given = replace(sight(kind, lines=lines, sure=0.6), text_share=routing.MOSTLY_TEXT)
     assert routing.choose(given).way is Way.WORDS
 
 
@@ -47,3 +48,8 @@ def test_a_picture_that_is_mostly_words_is_quoted_whatever_its_guessed_kind(kind
 def test_a_chart_full_of_words_stays_a_chart(kind):
     given = replace(sight(kind), text_share=routing.MOSTLY_TEXT)
     assert routing.choose(given).way is not Way.WORDS
+
+
+def test_one_large_word_makes_no_page_of_a_photo():
+    given = replace(sight("photo", lines=[line("STOP", height=0.5)]), text_share=0.5)
+    assert routing.choose(given).way is Way.THINGS

@@ -19,6 +19,7 @@ SAYS = [
     ("a full stop stays", sight("text", lines=[line("Acme Inc.")]), {}, "Text: “Acme Inc.”"),
     ("inner quotation marks stay", sight("text", lines=[line('A sign reads "Stop."')]), {}, "Text: “A sign reads \"Stop.\"”"),
     ("much text of no kind", sight("", lines=[line("Welcome to the town", height=0.3)]), {}, "Text: “Welcome to the town”"),
+    ("a screenshot by its heading", sight("screenshot", lines=[line("Save", top=0.02), line("New note", top=0.5)]), {}, "Screenshot beginning “Save”"),
     ("a screenshot by its first line", sight("screenshot", lines=[line("New note"), line("Save", top=0.9)]), {}, "Screenshot beginning “New note”"),
     ("a screenshot in German", sight("screenshot", lines=[line("Neue Notiz")]), {"language": "de"}, "Screenshot, beginnt mit „Neue Notiz“"),
     ("a doubtful screenshot", sight("screenshot", lines=[line("New note")], sure=0.5), {}, "Graphic beginning “New note”"),
@@ -38,12 +39,39 @@ def test_words_in_a_language_it_cannot_write_are_given_as_they_are():
     assert ask(sight("text", lines=[line("Nie wchodzić")]), Role.TEXT, language="pl").text == "Nie wchodzić"
 
 
-def test_a_long_page_is_named_by_whole_words_of_its_beginning():
+def test_a_long_page_is_named_by_its_heading():
     text = ask(sight("text", lines=LONG)).text
-    assert text.startswith("Page of text, beginning “Line a of a long page that goes on Line b")
-    quoted = text.split("“")[1].removesuffix("”")
-    assert " ".join(one.text for one in LONG).startswith(quoted + " ")
+    assert text == "Page of text, beginning “Line a of a long page that goes on”"
+
+
+def test_a_short_heading_takes_the_next_line_along():
+    lines = [line("Menu", top=0.01), line("Soup of the day", top=0.05), *LONG[1:]]
+    assert ask(sight("text", lines=lines)).text == "Page of text, beginning “Menu Soup of the day”"
+
+
+def test_an_endless_first_line_is_cut_between_words():
+    text = ask(sight("text", lines=[line("word " * 80)])).text
+    assert text.endswith("word”")
     assert pagewords.graphemes(text) <= 160
+
+
+COLUMNS = [
+    line("Price list", top=0.02),
+    *(line(t, top=0.3, left=x, right=x + 0.1) for t, x in (("Soup", 0.1), ("Bread", 0.6))),
+]
+
+
+def test_words_in_columns_are_not_read_across():
+    assert ask(sight("text", lines=COLUMNS)).text == "Text beginning “Price list”"
+
+
+def test_columns_without_a_heading_are_left_to_a_person():
+    outcome = ask(sight("text", lines=[*COLUMNS[1:], line("daily", top=0.6)]))
+    assert outcome.reasons == (Reason.TEXT_UNVERIFIED,)
+
+
+def test_a_beginning_in_the_lower_half_is_none():
+    assert ask(sight("screenshot", lines=[line("Operating profit", top=0.8)])).text is None
 
 
 SILENT = [
