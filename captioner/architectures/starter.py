@@ -105,7 +105,7 @@ class Starter:
             strict=route.strict,
             thresholds=self.thresholds,
         )
-        return ways.things(visit.seen, visit.sight, visit.reading, visit.mentions, language)
+        return ways.things(visit.seen, visit.sight, visit.reading, visit.mentions, visit.page.everything, language)
 
 
 class _Visit:

@@ -19,11 +19,11 @@ from captioner.types import Kind, PageContext, Reason, Sight, Support, TextLine
 
 MOST_THINGS = 3  # key fact first (T20); a fourth noun reads like keyword stuffing
 MOST_LABELS = 6
+HEADING_WORDS = 3
+TOP = 0.4  # a "beginning" further down is none
 BUTTON_GRAPHEMES = 60  # more words than this are no name of a destination
-TITLE_WORDS = 4  # on a diagram a shorter line at the top is one more label
-SIGN_SURE = 0.97  # words on a photo: one false "8" was read where no text was, "YAWANA" on a YAMAHA came with .83
+TITLE_WORDS = 4  # where chart or map is not sure: a shorter line at the top is one more label
 SIGN_LETTERS = 4
-SIGN_SHARE = 0.01  # of the picture; smaller words on 336 px were misread ("United Notions")
 SIGN_GRAPHEMES = 60
 
 
@@ -98,14 +98,14 @@ def bare_words(words: Reading) -> Draft | Silence:
 
 def words(words: Reading, language: str) -> Draft | Silence:
     """Quote what was read (T7); a long page, and one with doubtful lines, is named by its beginning (T11)."""
-    if not words.opening:
+    if not words.opening or (words.opening[0].box.top > TOP and not words.is_whole):
         return _nothing_read(words)
     frames = wording.lexicon(language).frames
     long = pagewords.graphemes(words.text) > wording.SOFT_LIMIT
     if words.is_whole and not long:
         text = frames.text.format(wording.quote(words.text, language))
     else:
-        first = wording.beginning(" ".join(line.text for line in words.opening))
+        first = _first_words(words.opening)
         text = (frames.page if long else frames.start).format(wording.quote(first, language))
     return Draft(text, _quoted_supports(words.sure), quoted=words.text)
 
@@ -115,7 +115,7 @@ def graphic(sight: Sight, words: Reading, route: Route, language: str) -> Draft 
     frames = wording.lexicon(language).frames
     name = wording.medium(route.medium, language)
     kind = _kind_support(name, sight, route.medium)
-    title = reading.title(words.sure, TITLE_WORDS if sight.kind is Kind.DIAGRAM else 2)
+    title = reading.title(sight.lines, 2 if route.medium in (Kind.CHART, Kind.MAP) else TITLE_WORDS)
     axes = reading.axes(words.sure, sight.width_px, sight.height_px) if route.medium is not Kind.MAP else ()
     if title is not None:
         text = frames.titled.format(wording.quote(title.text, language), medium=name)
@@ -125,7 +125,7 @@ def graphic(sight: Sight, words: Reading, route: Route, language: str) -> Draft 
     if axes:
         text = frames.axes_only.format(", ".join(line.text for line in axes), medium=name)
         return Draft(text, (*kind, *_quoted_supports(axes)))
-    labels = _labels(words.sure)
+    labels = _labels(sight.lines)
     if route.medium in (Kind.DIAGRAM, Kind.MAP) and len(labels) >= 2:
         text = frames.labels.format(wording.quotes((line.text for line in labels), language), medium=name)
         return Draft(text, (*kind, *_quoted_supports(labels)))
@@ -141,12 +141,12 @@ def graphic(sight: Sight, words: Reading, route: Route, language: str) -> Draft 
 
 def screen(sight: Sight, words: Reading, route: Route, language: str) -> Draft | Silence:
     """A screenshot by the words at its top."""
-    if not words.opening:
+    if not words.opening or words.opening[0].box.top > TOP:
         return _nothing_read(words)
     frames = wording.lexicon(language).frames
     name = wording.medium(route.medium, language)
     kind = _kind_support(name, sight, route.medium)
-    first = wording.beginning(words.opening[0].text)
+    first = _first_words(words.opening[:1])
     return Draft(
         frames.screen.format(wording.quote(first, language), medium=name),
         (*kind, *_quoted_supports(words.opening[:1])),
@@ -155,7 +155,12 @@ def screen(sight: Sight, words: Reading, route: Route, language: str) -> Draft |
 
 
 def things(
-    seen: Seen, sight: Sight, words: Reading, mentions: Mapping[str, tuple[int, str]], language: str
+    seen: Seen,
+    sight: Sight,
+    words: Reading,
+    mentions: Mapping[str, tuple[int, str]],
+    page_text: str,
+    language: str,
 ) -> Draft | Silence:
     """Name what was seen; what the page mentions comes first."""
     said = _said(seen.sure, mentions, language)
@@ -163,7 +168,7 @@ def things(
         return Silence(Reason.OBJECT_UNSUPPORTED, _missing_evidence(seen, sight, words))
     text = wording.listing(list(said), language)
     supports = [Support(phrase, thing.source, round(thing.score, 4), thing.detail) for phrase, thing in said.items()]
-    sign = _sign(words, sight.text_share)
+    sign = _sign(words, page_text)
     if sign:
         quoted = " ".join(line.text for line in sign)
         text = wording.lexicon(language).frames.beside.format(text, wording.quote(quoted, language))
@@ -200,18 +205,31 @@ def _phrase(thing: Thing, language: str) -> str | None:
     return None
 
 
-def _sign(words: Reading, share: float) -> tuple[TextLine, ...]:
-    """Words on a photo, if all that was read is sure, large enough and short; a gap would change what a sign says."""
+def _sign(words: Reading, page_text: str) -> tuple[TextLine, ...]:
+    """Words on a photo that the page has too: two witnesses. One alone read "SRUPT" and "United Notions" with .97.
+
+    All or nothing: a gap would change what a sign says.
+    """
     letters = sum(len(reading.LETTER.findall(line.text)) for line in words.sure)
-    fits = letters >= SIGN_LETTERS and pagewords.graphemes(words.text) <= SIGN_GRAPHEMES and share >= SIGN_SHARE
-    sure = all(line.confidence >= SIGN_SURE and reading.is_whole(line.text) for line in words.sure)
-    return words.sure if fits and sure and words.is_whole else ()
+    fits = letters >= SIGN_LETTERS and pagewords.graphemes(words.text) <= SIGN_GRAPHEMES
+    known = pagewords.matching(pagewords.words(words.text), pagewords.words(page_text)) == 1
+    return words.sure if fits and known and words.is_whole else ()
 
 
-def _labels(sure: Sequence[TextLine]) -> tuple[TextLine, ...]:
+def _first_words(opening: Sequence[TextLine]) -> str:
+    """The first line, and further ones while there are fewer than three words: a heading names a page best."""
+    text = ""
+    for line in opening:
+        text = f"{text} {line.text}".strip()
+        if len(pagewords.words(text)) >= HEADING_WORDS:
+            break
+    return wording.beginning(text)
+
+
+def _labels(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
     """The first labels of a diagram, each once, without numbers, about as many as fit the aim of T11."""
     seen: dict[str, TextLine] = {}
-    for line in sure:
+    for line in reading.blocks(lines):
         if line.confidence >= reading.SURE_LABEL and reading.is_label(line.text):
             seen.setdefault(line.text.casefold(), line)
     kept: list[TextLine] = []

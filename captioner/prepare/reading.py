@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from captioner.prepare import pagewords
-from captioner.types import TextLine
+from captioner.types import Box, TextLine
 
 SURE = 0.9  # a line below it is not quoted; the known false reading on a photo without text was one "8"
 SURE_TITLE = 0.93
 MIN_LETTERS = 2
-LABEL = re.compile(r"[^\W\d_]+(?:[ '’/&-]+[^\W\d_]+){0,4}")  # at most five words: longer lines are several read as one
+LABEL = re.compile(r"[^\W\d_]+(?:[ '’/&-]+[^\W\d_]+){0,5}")  # at most six words: what is longer is running text
+LISTED = re.compile(r"\d{1,2}[.)]\s")  # "1. Define the problem" is the first of several
 LABEL_LETTERS = 4
 SURE_LABEL = 0.96  # "Hypcthalamus" and "serotum" were read on 336 px with .93
 LETTER = re.compile(r"[^\W\d_]")
@@ -45,11 +46,14 @@ class Reading:
 
 def read(lines: Sequence[TextLine], sure: float = SURE) -> Reading:
     """Sort `lines` into sure and unsure; a sure line is wordlike, a lone digit never is."""
-    tidy = in_order([replace(line, text=" ".join(line.text.split())) for line in lines if line.text.strip()])
-    good = tuple(line for line in tidy if line.confidence >= sure and is_wordlike(line.text))
-    wordy = [line for line in tidy if is_wordlike(line.text)]
+    tidy = [replace(line, text=" ".join(line.text.split())) for line in lines if line.text.strip()]
+    rows = in_rows(tidy)
+    ordered = [line for row in rows for line in row]
+    good = tuple(line for line in ordered if line.confidence >= sure and is_wordlike(line.text))
+    plain = itertools.takewhile(lambda row: len(row) == 1 or len(rows) == 1, rows)  # beside each other: columns
+    wordy = (line for row in plain for line in row if is_wordlike(line.text))
     opening = tuple(itertools.takewhile(lambda line: line in good, wordy))
-    return Reading(good, tuple(line for line in tidy if line not in good), opening)
+    return Reading(good, tuple(line for line in ordered if line not in good), opening)
 
 
 def is_wordlike(text: str) -> bool:
@@ -60,7 +64,7 @@ def is_wordlike(text: str) -> bool:
 
 def is_whole(text: str) -> bool:
     """False where a line seems to go on in the next, or is cut out of running text."""
-    return text[-1:] not in ",:;&-–(" and not text.endswith((" the", " of", " and", " is"))
+    return text[-1:] not in ",:;&-–(" and not text.endswith((" the", " of", " and", " is", " as", " to", " in", " a"))
 
 
 def is_label(text: str) -> bool:
@@ -68,38 +72,56 @@ def is_label(text: str) -> bool:
     return bool(LABEL.fullmatch(text)) and len(LETTER.findall(text)) >= LABEL_LETTERS and is_whole(text)
 
 
-def in_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
-    """Top to bottom; lines that overlap by half their height count as one row, read from the left."""
+def in_rows(lines: Sequence[TextLine]) -> list[list[TextLine]]:
+    """Top to bottom; lines that overlap by half their height are one row, read from the left."""
     rows: list[list[TextLine]] = []
     for line in sorted(lines, key=lambda line: line.box.top):
-        for row in rows:
-            if _same_row(row[0], line):
-                row.append(line)
-                break
-        else:
+        row = next((row for row in rows if _same_row(row[0], line)), None)
+        if row is None:
             rows.append([line])
-    return tuple(line for row in rows for line in sorted(row, key=lambda line: line.box.left))
+        else:
+            row.append(line)
+    return [sorted(row, key=lambda line: line.box.left) for row in rows]
+
+
+def blocks(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Lines that stand close under each other, centred or flush, joined: the words of one box of a diagram.
+
+    A block is as sure as its least sure line.
+    """
+    joined: list[TextLine] = []
+    for line in (line for row in in_rows(lines) for line in row):
+        above = next((one for one in reversed(joined) if _continues(one, line)), None)
+        if above is None:
+            joined.append(line)
+        else:
+            joined[joined.index(above)] = _join(above, line)
+    return joined
 
 
 def title(lines: Sequence[TextLine], least_words: int = 2) -> TextLine | None:
-    """A line that reads like the title of a chart: sure, in the top fifth, left or central, alone, not cut off."""
-    for line in in_order(lines):
-        box = line.box
-        central = abs((box.left + box.right) / 2 - 0.5) < 0.2 or box.left < 0.12
-        alone = not any(other is not line and _same_row(line, other) for other in lines)
-        if (
-            line.confidence >= SURE_TITLE
-            and box.bottom < 0.22
-            and central
-            and alone
-            and len(pagewords.words(line.text)) >= least_words
-            and is_wordlike(line.text)
-            and is_whole(line.text)
-            and not line.text[0].islower()
-            and '"' not in line.text
-        ):
-            return line
-    return None
+    """What reads like the title of a chart: the topmost words, in the top fifth, left or central, sure, not cut off.
+
+    :param lines: all lines of the picture, sure or not: a title whose first line is doubtful is none.
+    """
+    rows = [row for row in in_rows(lines) if any(is_wordlike(line.text) for line in row)]
+    if not rows or len(rows[0]) > 1:
+        return None
+    line = rows[0][0]
+    alone = list(itertools.takewhile(lambda row: len(row) == 1, rows[1:]))  # a row of several is a row of heads
+    following = [row[0] for row in alone[:2]]
+    if following and _continues(line, following[0]) and (not is_whole(line.text) or _as_high(line, following[0])):
+        if len(following) > 1 and _continues(following[0], following[1]) and _as_high(following[0], following[1]):
+            return None  # three lines and more are a box or running text
+        line = _join(line, following[0])
+    return line if line.box.top < 0.15 and _reads_like_title(line, least_words) else None
+
+
+def _reads_like_title(line: TextLine, least_words: int) -> bool:
+    central = abs((line.box.left + line.box.right) / 2 - 0.5) < 0.2 or line.box.left < 0.12
+    long_enough = len(pagewords.words(line.text)) >= least_words and is_wordlike(line.text) and is_whole(line.text)
+    running = line.text[0].islower() or '"' in line.text or (":" in line.text and least_words > 2)
+    return line.confidence >= SURE_TITLE and central and long_enough and not running and not LISTED.match(line.text)
 
 
 def axes(lines: Sequence[TextLine], width_px: int, height_px: int) -> tuple[TextLine, ...]:
@@ -127,3 +149,26 @@ def _is_upright(line: TextLine, width_px: int, height_px: int) -> bool:
 def _same_row(first: TextLine, second: TextLine) -> bool:
     shared = min(first.box.bottom, second.box.bottom) - max(first.box.top, second.box.top)
     return shared > 0.5 * min(first.box.bottom - first.box.top, second.box.bottom - second.box.top)
+
+
+def _continues(above: TextLine, below: TextLine) -> bool:
+    """True where `below` is the next line of the same words: as high, close under it, centred or flush with it."""
+    one, two = above.box, below.box
+    height = two.bottom - two.top
+    lines_above = max(1, round((one.bottom - one.top) / height)) if height > 0 else 1
+    gap, alike = two.top - one.bottom, 0.6 < height * lines_above / max(one.bottom - one.top, 1e-6) < 1.6
+    aligned = min(abs((one.left + one.right) - (two.left + two.right)) / 2, abs(one.left - two.left)) < 0.25 * max(
+        one.right - one.left, two.right - two.left
+    )
+    return alike and aligned and -0.5 * height < gap < 0.6 * height
+
+
+def _as_high(first: TextLine, second: TextLine) -> bool:
+    one, two = first.box.bottom - first.box.top, second.box.bottom - second.box.top
+    return 0.87 < two / max(one, 1e-6) < 1.15
+
+
+def _join(above: TextLine, below: TextLine) -> TextLine:
+    one, two = above.box, below.box
+    box = Box(min(one.left, two.left), one.top, max(one.right, two.right), two.bottom)
+    return TextLine(f"{above.text} {below.text}", min(above.confidence, below.confidence), box)

@@ -16,6 +16,8 @@ SURE_MAP = 0.9  # engravings and folders were called maps at .57-.87
 MUCH_TEXT = 0.12  # share of the picture under sure lines; a slide or page has more, a photo with a sign has less
 MOSTLY_TEXT = 0.3  # words that were read weigh more than a guessed kind; a scanned page was called a photo at .60
 
+MANY_LINES = 3  # a stop sign that fills the picture has one
+
 
 class Way(StrEnum):
     """How a picture is spoken about."""
@@ -52,7 +54,7 @@ def choose(sight: Sight, role: Role = Role.UNKNOWN) -> Route:
         return Route(Way.GRAPHIC, medium)
     if kind is Kind.SCREENSHOT:
         return Route(Way.SCREEN, kind if kinds[kind] >= SURE_KIND else None)
-    if kind is Kind.TEXT or sight.text_share >= MOSTLY_TEXT:
+    if kind is Kind.TEXT or (sight.text_share >= MOSTLY_TEXT and len(sight.lines) >= MANY_LINES):
         return Route(Way.WORDS)
     if kind is Kind.PHOTO:
         return Route(Way.THINGS, strict=kinds[kind] < SURE_KIND)

@@ -8,6 +8,7 @@ from captioner.types import Box, Reason, Role, TextLine
 from tests.captioner.policy.sights import ask, line, sight
 
 TITLE = line("Visitors per month", top=0.03)
+LONG_TITLE = line("Visitors per month since 2019", top=0.03)
 BOTTOM = line("Month", top=0.92, left=0.45, right=0.55)
 SIDE = TextLine("Visitors", 0.97, Box(0.01, 0.3, 0.05, 0.6))
 TICKS = [line(str(value), top=0.2 + value / 100, left=0.08, right=0.12) for value in (10, 20, 40)]
@@ -23,7 +24,7 @@ SAYS = [
     ("German", sight("chart", lines=[TITLE, *TICKS]), {"language": "de"}, "Diagramm mit dem Titel „Visitors per month“"),
     ("labels of a diagram", sight("diagram", lines=LABELS), {}, "Diagram with labels: “Nucleus”, “Wall”, “Pore”"),
     ("labels of a map", sight("map", lines=LABELS[:2]), {}, "Map with labels: “Nucleus”, “Wall”"),
-    ("a kind that is not sure is not said", sight("chart", lines=[TITLE, *TICKS], sure=0.55), {}, "Graphic titled “Visitors per month”"),
+    ("a kind that is not sure is not said", sight("chart", lines=[LONG_TITLE, *TICKS], sure=0.55), {}, "Graphic titled “Visitors per month since 2019”"),
 ]  # fmt: skip
 
 
@@ -33,7 +34,40 @@ def test_it_identifies(given, page, expected):
 
 
 def test_the_role_complex_wins_over_the_guessed_kind():
-    assert ask(sight("photo", lines=[TITLE, *TICKS]), Role.COMPLEX).text == "Graphic titled “Visitors per month”"
+    outcome = ask(sight("photo", lines=[LONG_TITLE, *TICKS]), Role.COMPLEX)
+    assert outcome.text == "Graphic titled “Visitors per month since 2019”"
+
+
+def test_lines_of_one_box_are_one_label():
+    lines = [line("Social", top=0.3), line("Factors", top=0.37), line("Family", top=0.7)]
+    assert ask(sight("diagram", lines=lines)).text == "Diagram with labels: “Social Factors”, “Family”"
+
+
+def test_a_label_with_a_doubtful_line_is_no_label():
+    lines = [line("Social", top=0.3), line("Factcrs", 0.8, top=0.37), line("Family", top=0.6), line("Roles", top=0.8)]
+    assert ask(sight("diagram", lines=lines)).text == "Diagram with labels: “Family”, “Roles”"
+
+
+def test_a_title_of_two_lines_is_read_whole():
+    lines = [line("Jobs created by young firms,", top=0.02), line("March 1994 to March 2015", top=0.09), *TICKS]
+    expected = "Chart titled “Jobs created by young firms, March 1994 to March 2015”"
+    assert ask(sight("chart", lines=lines)).text == expected
+
+
+def test_the_heads_of_columns_are_no_part_of_the_title():
+    heads = [line("Growth", top=0.09, left=0.45, right=0.55), line("Decline", top=0.09, left=0.7, right=0.8)]
+    assert ask(sight("chart", lines=[TITLE, *heads])).text == "Chart titled “Visitors per month”"
+
+
+@pytest.mark.parametrize("first", ["1. Define the problem first", "Spending on research as"])
+def test_the_first_box_of_a_diagram_is_no_title(first):
+    outcome = ask(sight("diagram", lines=[line(first, top=0.03), *LABELS]))
+    assert outcome.text.startswith("Diagram with labels")
+
+
+def test_a_second_line_is_no_title_where_the_first_is_doubtful():
+    lines = [line("Jobs created by young firms,", 0.8, top=0.02), line("March 1994 to March 2015", top=0.09), *TICKS]
+    assert ask(sight("chart", lines=lines)).text is None
 
 
 @pytest.mark.parametrize(
