@@ -20,6 +20,10 @@ def check_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
         Error(f"ALTTEXT has the unknown key {key!r}.", hint="See the settings table in the README.", id="alttext.E001")
         for key in conf.unknown_keys()
     ]
+    found += [
+        Error(problem, hint="See the settings table in the README.", id="alttext.E007")
+        for problem in conf.wrong_values()
+    ]
     if "django_htmx.middleware.HtmxMiddleware" not in settings.MIDDLEWARE:
         found.append(
             Error(
@@ -30,6 +34,11 @@ def check_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
         )
     for path in conf.get("ADAPTERS"):
         found += _check_adapter(path)
+    if any("imagefields" in path for path in conf.get("ADAPTERS")) and not conf.get("IMAGE_FIELDS"):
+        hint = (
+            'Name the models of your site in ALTTEXT["IMAGE_FIELDS"], or take the adapter out of ALTTEXT["ADAPTERS"].'
+        )
+        found.append(Warning("No image of this site is known to the workbench.", hint=hint, id="alttext.W003"))
     for name in ("django_htmx", "template_partials", "rest_framework"):
         if not apps.is_installed(name):
             found.append(

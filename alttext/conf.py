@@ -45,15 +45,38 @@ class Conf:
 
 def get(name: str) -> Any:
     """The value of the key `name` of ALTTEXT, or its default.  :raises AttributeError: no such key."""
-    given = getattr(settings, "ALTTEXT", {})
     default = getattr(Conf(), name)
-    return given.get(name, default)
+    return _given().get(name, default)
+
+
+def _given() -> dict[str, Any]:
+    given = getattr(settings, "ALTTEXT", {})
+    return given if isinstance(given, dict) else {}
 
 
 def unknown_keys() -> list[str]:
     """Keys of ALTTEXT that mean nothing, sorted; each is a check error."""
     known = {item.name for item in fields(Conf)}
-    return sorted(set(getattr(settings, "ALTTEXT", {})) - known)
+    return sorted(set(_given()) - known)
+
+
+def wrong_values() -> list[str]:
+    """What is wrong with the values of ALTTEXT, one sentence each."""
+    if not isinstance(getattr(settings, "ALTTEXT", {}), dict):
+        return ["ALTTEXT is no dict."]
+    found = []
+    for name, default in vars(Conf()).items():
+        value = _given().get(name, default)
+        kinds: tuple[type, ...] = (int, float) if type(default) in (int, float) else (type(default),)
+        if type(default) is int:
+            kinds = (int,)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and type(default) is not bool):
+            found.append(f'ALTTEXT["{name}"] is {value!r}; it has to be of type {kinds[-1].__name__}.')
+        elif isinstance(value, int | float) and not isinstance(value, bool) and value <= 0:
+            found.append(f'ALTTEXT["{name}"] is {value!r}; it has to be above 0.')
+    if _given().get("WAKE", "") not in ("", "celery"):
+        found.append(f'ALTTEXT["WAKE"] is {_given()["WAKE"]!r}; it has to be "celery" or empty.')
+    return found
 
 
 def table() -> list[tuple[str, str, str]]:

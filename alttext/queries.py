@@ -126,15 +126,15 @@ def snapshot_by_hash(context_hash: str) -> ContextSnapshot | None:
     return ContextSnapshot.objects.filter(context_hash=context_hash).first() if context_hash else None
 
 
-def may_undo(placement: Placement) -> bool:
-    """Whether an act is left that can be taken back: the newest in force, if what it wrote still stands there."""
+def undoable(placement: Placement) -> Decision | None:
+    """The act that can be taken back: the newest in force, if what it wrote still stands there."""
     undone = set(placement.decisions.exclude(undoes=None).values_list("undoes_id", flat=True))
     acts = placement.decisions.exclude(act=Decision.Act.UNDO).exclude(pk__in=undone)
-    last = acts.order_by("-version").first()
+    last = acts.select_related("by").order_by("-version").first()
     if last is None:
-        return False
+        return None
     stands = (placement.current_alt, placement.decorative) == (last.final_text, last.final_decorative)
-    return last.act == Decision.Act.REJECT or stands
+    return last if last.act == Decision.Act.REJECT or stands else None
 
 
 def is_waiting(placement: Placement) -> bool:

@@ -65,7 +65,15 @@ def wake_on_commit(lane: str) -> None:
 def enqueue_suggestion(
     *, placement: Placement, by: Any = None, prio: int = Job.AUTHOR_WAITS, again: bool = False
 ) -> Job:
-    """Ask for a suggestion and wake a worker on commit. Raises as `suggestions.request` does."""
+    """Ask for a suggestion and wake a worker on commit. Raises as `suggestions.request` does, and
+
+    :raises suggestions.AlreadyAnswered: asking again would give the same answer, and count twice.
+    """
+    if suggestions.is_answered(placement, captioner=conf.get("CAPTIONER")):
+        raise suggestions.AlreadyAnswered(
+            "The captioner has looked at this image in these words already and would say the same again. "
+            "Another role may change its answer."
+        )
     job, fresh = suggestions.request(
         placement=placement, captioner=conf.get("CAPTIONER"), prio=prio, at=timezone.now(), by=by, again=again
     )

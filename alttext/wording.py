@@ -54,7 +54,7 @@ REASONS = {
         "Say what the image adds. If it adds nothing, mark it as decorative.",
     ),
     "text_unverified": Explanation(
-        "There seem to be words in the image, but they could not be read surely.",
+        "Words in the image, or the title and labels of a chart, could not be read surely.",
         "Copy the words from the image, unless they also stand beside it on the page.",
     ),
     "name_unverified": Explanation(

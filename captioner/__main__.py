@@ -116,17 +116,17 @@ def inspect_files(options: argparse.Namespace) -> int:
     """Say what the intake makes of each file."""
     from captioner.prepare import images
 
-    missing = [name for name in options.files if not Path(name).exists()]
-    if missing:
-        raise Wrong(f"no such file: {', '.join(missing)}")
     records = images.inspect_files(options.files)
+    missing = [name for name in options.files if not Path(name).exists()]
     if options.json:
         print(_json(records))
-        return ANSWERED
     for record in records:
         flags = f" [{', '.join(record['flags'])}]" if record["flags"] else ""
         detail = f": {record['detail']}" if record["detail"] else ""
-        print(f"{record['file']}  {record['outcome']}{flags}{detail}")
+        if not options.json:
+            print(f"{record['file']}  {record['outcome']}{flags}{detail}")
+    if missing:  # the others were told about first
+        raise Wrong(f"no such file: {', '.join(missing)}")
     return ANSWERED
 
 

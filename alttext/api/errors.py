@@ -83,6 +83,7 @@ NAMED: dict[type[Exception], tuple[int, str]] = {
     decisions.NothingToUndo: (status.HTTP_409_CONFLICT, "nothing_to_undo"),
     decisions.NothingToReject: (status.HTTP_409_CONFLICT, "nothing_to_reject"),
     suggestions.NothingToAsk: (status.HTTP_409_CONFLICT, "nothing_to_ask"),
+    suggestions.AlreadyAnswered: (status.HTTP_409_CONFLICT, "already_answered"),
     jobs.TooManyOpenJobs: (status.HTTP_429_TOO_MANY_REQUESTS, "too_many_open_jobs"),
 }
 

@@ -238,7 +238,8 @@ def scan(adapter: Adapter, *, at: datetime, limit: int | None = None) -> Scanned
             continue
         new += is_new
         changed += differs and not is_new
-    gone = mark_gone(_vanished(adapter), at=at) if limit is None else 0
+    # a site that shows no image at all is more likely misconfigured than emptied: its placements stay
+    gone = mark_gone(_vanished(adapter), at=at) if limit is None and found else 0
     return Scanned(found=found, new=new, changed=changed, gone=gone, unreadable=unreadable)
 
 

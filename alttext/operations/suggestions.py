@@ -18,6 +18,10 @@ class NothingToAsk(Exception):
     """A person said that the image is decorative, or it has left the page: no captioner is called."""
 
 
+class AlreadyAnswered(NothingToAsk):
+    """This captioner has looked at these bytes in these words, and would say the same again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a captioner said, as plain values: a text, or reasons."""
@@ -39,6 +43,12 @@ def active_versions_key(captioner: str) -> str:
     """Key of the newest version of `captioner` that was seen at work, or its name before the first one."""
     newest = CaptionerVersion.objects.filter(name=captioner).order_by("-last_seen_at", "-pk").first()
     return newest.key if newest else captioner[:64]
+
+
+def is_answered(placement: Placement, *, captioner: str) -> bool:
+    """Whether the present version of `captioner` has answered about the placement as it is now."""
+    rows = placement.suggestions.filter(asset=placement.asset_id, snapshot=placement.snapshot_id)
+    return rows.filter(captioner_version__key=active_versions_key(captioner)).exists()
 
 
 def register_version(

@@ -22,7 +22,7 @@ from alttext.operations.decisions import (
     Stale,
 )
 from alttext.operations.jobs import TooManyOpenJobs
-from alttext.operations.suggestions import NothingToAsk
+from alttext.operations.suggestions import AlreadyAnswered, NothingToAsk
 from alttext.views import editor
 from alttext.views.editor import Conflict, Done
 from alttext.views.placement import PAGE
@@ -58,14 +58,15 @@ def save(request: HttpRequest, placement_id: int) -> HttpResponse:
             active_seconds=data["active_seconds"],
         )
 
-    decision = _attempt(request, placement, form, do)
+    decision = _attempt(request, placement, form, do, saves=True)
     if isinstance(decision, HttpResponse):
         return decision
     if request.POST.get("then") == "next":
         return _go_on(request, placement)
     if decision.version <= placement.version:
         return _done(request, placement, Done("Saved already", "The text has not changed since."))
-    detail = f"{USED.get(decision.outcome, '')} {_notes(placement)}".strip()
+    used = USED.get(decision.outcome, "") if placement.state == Placement.State.OFFERED else ""
+    detail = f"{used} {_notes(placement)}".strip()
     return _done(request, placement, Done("Saved", detail))
 
 
@@ -146,6 +147,8 @@ def ask(request: HttpRequest, placement_id: int) -> HttpResponse:
     typed = forms.Act(request.POST).typed
     try:
         tasks.enqueue_suggestion(placement=placement, by=request.user, again=True)
+    except AlreadyAnswered as error:
+        return _asked(request, placement, typed, str(error))
     except (NothingToAsk, TooManyOpenJobs) as error:
         return _refused(request, placement, typed, str(error))
     return _asked(request, placement, typed, "Asked for a suggestion. You can go on writing.")
@@ -169,14 +172,16 @@ def role(request: HttpRequest, placement_id: int) -> HttpResponse:
     return _asked(request, placement, typed, "The role was recorded, and a suggestion that fits it asked for.")
 
 
-def _attempt(request: HttpRequest, placement: Placement, form: forms.Act, do: Doing) -> Decision | HttpResponse:
+def _attempt(
+    request: HttpRequest, placement: Placement, form: forms.Act, do: Doing, *, saves: bool = False
+) -> Decision | HttpResponse:
     """The decision that `do` records, or the answer that says why there is none; the typed text stays in any case."""
     if not form.is_valid():
         return _refused(request, placement, form.typed, form.problem)
     try:
         return do()
     except Stale as error:
-        return _conflict(request, error, form)
+        return _conflict(request, error, form, saves=saves)
     except REFUSALS as error:
         return _refused(request, placement, form.typed, f"{error}")
 
@@ -186,7 +191,7 @@ def _refused(request: HttpRequest, placement: Placement, typed: str, problem: st
     return respond(request, f"{PAGE}#editor", context, status=422, say=f"Not saved. {problem}")
 
 
-def _conflict(request: HttpRequest, error: Stale, form: forms.Act) -> HttpResponse:
+def _conflict(request: HttpRequest, error: Stale, form: forms.Act, *, saves: bool) -> HttpResponse:
     if isinstance(error, ImageChanged | ContextChanged):
         with contextlib.suppress(NothingToAsk, TooManyOpenJobs):  # the author can ask, and sees then why not
             tasks.enqueue_suggestion(placement=error.placement, by=request.user)
@@ -198,6 +203,7 @@ def _conflict(request: HttpRequest, error: Stale, form: forms.Act) -> HttpRespon
         decision=queries.last_writer(placement),
         words_before=queries.snapshot_by_hash(form.cleaned_data["context_hash"]),
         typed=form.typed,
+        saves=saves,
     )
     context = editor.context(request, placement, typed=form.typed, conflict=conflict)
     return respond(request, f"{PAGE}#editor", context, status=409, say=f"Not saved. {error}")

@@ -27,6 +27,7 @@ class Conflict:
     decision: Decision | None = None
     words_before: ContextSnapshot | None = None
     typed: str = ""
+    saves: bool = True  # the author pressed Save; False: another act, which a second press repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ def context(
     suggestion = queries.suggestion_of(placement)
     text = initial_text(placement, suggestion) if typed is None else typed
     elsewhere = queries.elsewhere(placement, user=request.user)
+    last_act = queries.undoable(placement)
     return {
         "placement": placement,
         "snapshot": placement.snapshot,
@@ -68,7 +70,9 @@ def context(
         "seen": decisions.seen(placement, _countable(suggestion, placement)),
         "key": uuid.uuid4(),
         "history": list(queries.history(placement)[:HISTORY]),
-        "may_undo": queries.may_undo(placement),
+        "may_undo": last_act is not None,
+        "last_act": last_act,
+        "prefilled": typed is None and suggestion is not None and text == suggestion.text != placement.current_alt,
         "elsewhere": elsewhere,
         "following": queries.following(user=request.user, after=placement.pk),
         "roles": [(role.value, roles.LABELS[role]) for role in forms.CHOOSABLE],

@@ -7,7 +7,8 @@ let inFlight = null; // the box's text when its form was sent
 
 const forms = () => document.querySelectorAll("form[data-editor]");
 const boxOf = (form) => form.elements.text;
-const keyOf = (form) => `alttext-draft:${form.dataset.editor}`;
+const PREFIX = `alttext-draft:${document.body.dataset.user}:`; // a draft is nobody else's, also in the same tab
+const keyOf = (form) => PREFIX + form.dataset.editor;
 const form = () => document.querySelector("form[data-editor]");
 
 const SEEN = ["version", "content_hash", "context_hash", "alt_hash"];
@@ -77,6 +78,11 @@ function watchTime(target) {
     target.elements.active_seconds.value = seconds.toFixed(1);
   };
   for (const name of ["keydown", "pointerdown", "input", "focusin"]) target.addEventListener(name, tick, { passive: true });
+  target.addEventListener("submit", tick, { passive: true }); // a shortcut pressed outside the form counts as well
+  target.addEventListener("htmx:configRequest", (event) => {
+    tick();
+    if ("active_seconds" in event.detail.parameters) event.detail.parameters.active_seconds = target.elements.active_seconds.value;
+  });
 }
 
 document.addEventListener("input", (event) => {
@@ -92,7 +98,7 @@ document.addEventListener("click", (event) => {
   if (button && form()) fill(boxOf(form()), button.dataset.use);
 });
 
-document.body.addEventListener("alttext:settled", (event) => drafts.forget(`alttext-draft:${event.detail.placement}`));
+document.body.addEventListener("alttext:settled", (event) => drafts.forget(PREFIX + event.detail.placement));
 
 document.body.addEventListener("htmx:beforeSend", (event) => {
   const sender = event.detail.elt.closest("form[data-editor]");

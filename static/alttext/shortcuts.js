@@ -1,6 +1,8 @@
 // Keyboard shortcuts: presses what carries the combination in data-shortcut. Can be switched off; the Keys page lists all.
 
 const STORE = "alttext-shortcuts";
+const ARRIVAL_MS = 1500; // a second press, meant for the page before, must not save a text that nobody has read
+const arrivedAt = new URLSearchParams(location.search).has("arrived") ? performance.now() : -Infinity;
 const toggle = document.querySelector("[data-shortcuts-switch]");
 
 function areOn() {
@@ -32,6 +34,7 @@ document.addEventListener("keydown", (event) => {
   const target = name && document.querySelector(`[data-shortcut="${name}"]:not([hidden])`);
   if (!target) return;
   event.preventDefault();
+  if (target.matches("[type=submit]") && performance.now() - arrivedAt < ARRIVAL_MS) return;
   press(target);
 });
 

@@ -11,9 +11,10 @@ from django.core.files.base import ContentFile
 from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from alttext.models import Decision, Job, Placement, Suggestion
-from alttext.operations import decisions
+from alttext.operations import decisions, suggestions
 from alttext.project.demo.models import Illustration
 from tests.conftest import picture
 
@@ -122,6 +123,7 @@ def test_each_role_gets_what_the_table_says(role, settings, make_user, make_plac
     decision = decisions.reject(
         placement=placement, seen=decisions.seen(placement, suggestion), by=writer, at=placement.updated_at
     )
+    suggestions.register_version(name="canned", key="newer", versions={}, at=timezone.now())  # so there is more to ask
     ids = {"placement": placement.pk, "suggestion": suggestion.pk, "decision": decision.pk, "job": suggestion.job_id}
     client = sign_in(user)
     if role == "inactive":
@@ -354,12 +356,23 @@ def test_asking_twice_meets_the_open_job(make_placement, api):
     assert first == second
 
 
-def test_asking_again_overtakes_the_text_on_offer(make_placement, suggest, api):
+def test_asking_a_newer_captioner_overtakes_the_text_on_offer(make_placement, suggest, api):
     placement = make_placement()
     suggestion = suggest(placement)
+    suggestions.register_version(name="canned", key="newer", versions={}, at=timezone.now())
     ask(api, placement, again=True)
     suggestion.refresh_from_db()
     assert suggestion.state == "SUPERSEDED"
+
+
+def test_asking_the_same_captioner_the_same_again_is_told_and_counts_nothing(make_placement, suggest, api):
+    placement = make_placement()
+    suggestion = suggest(placement)
+    answer = ask(api, placement, again=True)
+    suggestion.refresh_from_db()
+    assert (answer.status_code, answer.json()["code"]) == (409, "already_answered")
+    assert suggestion.state == "PENDING"
+    assert Job.objects.count() == 1
 
 
 def test_a_decorative_image_is_not_asked_about(make_placement, api):

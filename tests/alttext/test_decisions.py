@@ -340,8 +340,16 @@ def test_a_chosen_role_is_kept_by_the_next_scan(make_placement, adapter, at):
     assert found.snapshot.role == "complex"
 
 
-def test_a_removed_image_leaves_the_queue_and_keeps_its_history(make_placement, author, at, adapter, illustration_of):
+def test_a_site_that_shows_no_image_at_all_loses_no_placement(make_placement, at, adapter, illustration_of):
     placement = make_placement()
+    illustration_of(placement).delete()
+    assert placements.scan(adapter, at=at).gone == 0
+    placement.refresh_from_db()
+    assert placement.state == Placement.State.OPEN
+
+
+def test_a_removed_image_leaves_the_queue_and_keeps_its_history(make_placement, author, at, adapter, illustration_of):
+    placement, _ = make_placement(), make_placement()
     decisions.save_text(placement=placement, text="A cat", seen=decisions.seen(placement), by=author, at=at)
     illustration_of(placement).delete()
     placements.scan(adapter, at=at)

@@ -35,6 +35,8 @@ class Command(BaseCommand):
                 f"{adapter.name}: {seen.found} found, {seen.new} new, {seen.changed} changed, "
                 f"{seen.gone} gone, {seen.unreadable} without a readable file"
             )
+            if not seen.found:
+                self.stdout.write("No image was found, so none was taken as gone. Check the settings of the adapter.")
             if not options["no_request"]:
                 self._request(adapter)
 

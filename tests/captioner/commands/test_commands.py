@@ -77,7 +77,6 @@ WRONG = [
     (["describe", "."], "cannot read .: Is a directory"),
     (["describe", "photo.png", "--captioner", "nobody"], "No captioner is called 'nobody'"),
     (["describe", "photo.png", "--captioner", "no.such:Thing"], "cannot be imported"),
-    (["inspect", "gone.png", "photo.png"], "no such file: gone.png"),
     (["evaluate", "gone.jsonl", "--captioner", "canned"], "no such file: gone.jsonl"),
     (["evaluate", "empty.jsonl", "--captioner", "canned"], "no usable row"),
     (["evaluate", "data.jsonl", "--captioner", "canned", "--out", "gone/rows.csv"], "cannot write gone/rows.csv"),
@@ -93,6 +92,16 @@ def test_what_cannot_be_used_is_one_line_and_status_two(picture, tmp_path, argum
     assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+def test_inspect_tells_of_the_others_beside_a_missing_file(picture, tmp_path):
+    done = run("inspect", "gone.png", "photo.png", folder=tmp_path)
+    assert done.returncode == 2
+    assert "no such file: gone.png" in done.stderr
+    assert [line.split()[:2] for line in done.stdout.splitlines()] == [
+        ["gone.png", "REJECT:unreadable:"],
+        ["photo.png", "ACCEPT"],
+    ]
 
 
 USAGE = [
