@@ -67,6 +67,13 @@ def test_the_readme_has_every_setting_with_its_default_and_meaning():
         assert f"| `{key}` | `{default}` | {meaning} |" in readme
 
 
+def test_the_documents_name_every_column_of_the_csv():
+    from alttext import exports
+
+    page = (ROOT / "docs/architecture.md").read_text()
+    assert [column for column in exports.EDIT_COLUMNS if f"`{column}`" not in page] == []
+
+
 def test_the_documents_name_every_check_id():
     ids = set(re.findall(r'id="(alttext\.[EW]\d+)"', (ROOT / "alttext/checks.py").read_text()))
     assert ids

@@ -58,7 +58,11 @@ def test_sqlite_without_immediate_transactions_is_named(monkeypatch):
 
 @pytest.mark.parametrize(
     ("url", "expected"),
-    [("filesystem://", "alttext.E006"), ("redis://127.0.0.1/0", "alttext.W002"), ("amqp://127.0.0.1//", "alttext.W002")],
+    [
+        ("filesystem://", "alttext.E006"),
+        ("redis://127.0.0.1/0", "alttext.W002"),
+        ("amqp://127.0.0.1//", "alttext.W002"),
+    ],
 )
 def test_a_broker_that_loses_messages_or_has_no_time_limit_is_named(settings, monkeypatch, url, expected):
     from celery import current_app
