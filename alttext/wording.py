@@ -79,7 +79,8 @@ REASONS = {
     ),
     "already_said": Explanation(
         "The visible words beside the image say the same already.",
-        "Reading it twice would be tiresome. If the image adds nothing more, mark it as decorative; a chart or a map still needs a short text that names it.",
+        "Reading it twice would be tiresome. If the image adds nothing more, mark it as decorative; a chart or a map "
+        "still needs a short text that names it.",
     ),
 }
 UNKNOWN_REASON = Explanation("The captioner gave no text.", "You can write the text yourself.")
