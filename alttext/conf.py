@@ -25,9 +25,6 @@ class Conf:
         [], "For the imagefields adapter: one dict a model, naming its image, alt and context attributes."
     )
     CAPTIONER: str = _key("starter", "`starter`, `canned`, or the dotted path `package.module:Class` of your own.")
-    LANGUAGES: list[str] = _key(
-        [], "Languages that suggestions may be asked for; empty: all that the captioner writes."
-    )
     AUTOMATIC: bool = _key(True, "Ask for a suggestion when an image without alt text is saved or found by a scan.")
     WAKE: str = _key("", "`celery` sends a wake-up to Celery workers; empty: the embedded worker polls the table.")
     POLL_SECONDS: float = _key(0.5, "Pause of the embedded worker when no job is due.")

@@ -67,6 +67,11 @@ def test_the_readme_has_every_setting_with_its_default_and_meaning():
         assert f"| `{key}` | `{default}` | {meaning} |" in readme
 
 
+def test_every_setting_is_read_somewhere():
+    sources = "".join(path.read_text() for path in (ROOT / "alttext").rglob("*.py"))
+    assert [key for key, _, _ in conf.table() if f'get("{key}")' not in sources] == []
+
+
 def test_the_documents_name_every_column_of_the_csv():
     from alttext import exports
 

@@ -21,7 +21,7 @@ def ids() -> set[str]:
         ({"LEASE_SECONDS": -1}, "alttext.E007"),
         ({"MIN_AUTHORS": None}, "alttext.E007"),
         ({"AUTOMATIC": 1}, "alttext.E007"),
-        ({"LANGUAGES": "en"}, "alttext.E007"),
+        ({"ADAPTERS": ()}, "alttext.E007"),
         ({"WAKE": "celry"}, "alttext.E007"),
         ({"IMAGE_FIELDS": []}, "alttext.W003"),
     ],
