@@ -6,6 +6,7 @@ const MESSAGES = {
   403: "Not saved: the page was signed in anew. It is being renewed; press the button once more in a moment.",
   404: "Not saved: this image is no longer there, or you may no longer edit it. Your text is still in the box.",
   413: "Not saved: that is too much text for this site. Your text is still in the box.",
+  503: "Not saved: the database is busy. Your text is still in the box; press again in a moment.",
   429: "Not saved: too many requests. Wait a moment and try again; your text is still in the box.",
 };
 const BROKEN = "Not saved: the site made a mistake. Your text is still in the box; try again in a moment.";
@@ -75,7 +76,10 @@ document.body.addEventListener("htmx:responseError", (event) => {
   const item = itemOf(elt);
   if (xhr.status === 401) return askToSignIn(item);
   if (elt.hasAttribute("data-quiet")) return undefined; // a poll or a check: nothing of the author's is lost
-  if (xhr.status === 403) renewForms().catch(() => false);
+  if (xhr.status === 403) {
+    // no new secret to be had: the sign-in is gone as well
+    renewForms().then((renewed) => renewed || askToSignIn(item)).catch(() => false);
+  }
   return say(MESSAGES[xhr.status] ?? BROKEN, { isError: true, item });
 });
 for (const name of ["htmx:sendError", "htmx:timeout"]) {

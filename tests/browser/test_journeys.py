@@ -249,6 +249,41 @@ def test_a_broken_site_is_told_in_words(tab, desk):
     tab.forgive("Response Status Error Code 500")
 
 
+def test_who_lost_all_cookies_is_asked_to_sign_in_and_keeps_the_text(tab, desk):
+    placement, _ = desk
+    page = tab.open(placement)
+    tab.box().fill("My words")
+    tab.context.clear_cookies()
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("link", name="Sign in (new tab)").wait_for()
+    assert tab.box().input_value() == "My words"
+    tab.forgive("Response Status Error Code 403")
+
+
+def test_a_second_press_of_save_and_next_does_not_save_the_next_text_unread(tab, desk, make_placement, suggest):
+    placement, _ = desk
+    following = make_placement(title="The lighthouse")
+    suggest(following, "Nobody has read this")
+    page = tab.open(placement)
+    tab.box().focus()
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(f"**{following.get_absolute_url()}**")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_timeout(300)
+    assert following.decisions.count() == 0
+
+
+def test_a_draft_is_not_shown_to_the_next_person_in_the_same_tab(tab, desk, other_author):
+    placement, _ = desk
+    page = tab.open(placement)
+    tab.box().fill("A private draft")
+    tab.user = other_author
+    tab.sign_in()
+    tab.open(placement)
+    assert "A private draft" not in tab.box().input_value()
+    assert page.url.endswith(placement.get_absolute_url())
+
+
 def test_what_is_typed_while_saving_is_not_lost(tab, desk, illustration_of):
     placement, _ = desk
     page = tab.open(placement)
