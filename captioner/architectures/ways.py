@@ -121,7 +121,8 @@ def graphic(sight: Sight, words: Reading, route: Route, language: str) -> Draft 
         text = frames.titled.format(wording.quote(title.text, language), medium=name)
         if axes:
             text = frames.axes.format(text, ", ".join(line.text for line in axes))
-        return Draft(text, (*kind, *_quoted_supports((title, *axes))), quoted=title.text)
+        # its title beside it is no reason for silence: a chart needs its short identity all the same (T8)
+        return Draft(text, (*kind, *_quoted_supports((title, *axes))), from_page=True)
     if axes:
         text = frames.axes_only.format(", ".join(line.text for line in axes), medium=name)
         return Draft(text, (*kind, *_quoted_supports(axes)))
