@@ -912,3 +912,32 @@ def test_decisions_come_from_people_only(client, desk):
     assert Decision.objects.count() == 0
     placement.refresh_from_db()
     assert placement.current_alt == ""
+
+
+# a database that is busy
+
+
+@pytest.fixture
+def busy(monkeypatch):
+    from django.db import OperationalError
+
+    from alttext.operations import decisions
+
+    def locked(**kwargs):
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(decisions, "save_text", locked)
+
+
+def test_a_busy_database_is_told_to_htmx_which_swaps_nothing(client, desk, busy):
+    placement, _ = desk
+    answer = post(client, "save", placement, text="My words")
+    assert answer.status_code == 503
+    assert "busy" in answer.content.decode()
+
+
+def test_a_busy_database_gives_a_plain_form_its_words_back(client, desk, busy):
+    placement, _ = desk
+    answer = post(client, "save", placement, text="My <b>words</b>", htmx=False)
+    assert answer.status_code == 503
+    assert "My &lt;b&gt;words&lt;/b&gt;" in answer.content.decode()
