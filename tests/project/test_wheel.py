@@ -26,6 +26,7 @@ TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP
     "context_processors": ["django.template.context_processors.request", "django.contrib.auth.context_processors.auth",
                            "django.contrib.messages.context_processors.messages"]}}]
 ROOT_URLCONF = "urls"
+ALTTEXT = {"ADAPTERS": []}
 STATIC_URL = "/static/"
 USE_TZ = True
 ALLOWED_HOSTS = ["testserver"]
