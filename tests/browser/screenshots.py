@@ -56,6 +56,8 @@ def main() -> int:
             _wait(port)
             for width in WIDTHS:
                 _workbench(browser, f"http://127.0.0.1:{port}", width)
+            for width in WIDTHS:  # afterwards, as these change what the others show
+                _conflict(browser, f"http://127.0.0.1:{port}", width)
             made_up(site)
             for width in WIDTHS:
                 page = _page(browser, f"http://127.0.0.1:{port}", width, "lead")
@@ -74,23 +76,28 @@ def _workbench(browser, base: str, width: int) -> None:
     page = _page(browser, base, width, "author")
     page.goto(f"{base}/alttext/queue/")
     _keep(page, f"queue-{width}")
-    offered = Placement.objects.filter(state="OFFERED", page_title__contains="home").first() or (
-        Placement.objects.filter(state="OFFERED").first()
-    )
-    page.goto(base + offered.get_absolute_url())
+    page.goto(base + _cat().get_absolute_url())
     _keep(page, f"editor-{width}")
     abstained = Placement.objects.filter(state="ABSTAINED").first()
     page.goto(base + abstained.get_absolute_url())
     _keep(page, f"abstention-{width}")
-    _conflict(browser, page, base, width, offered)
 
 
-def _conflict(browser, page, base: str, width: int, placement) -> None:
+def _cat():
+    from alttext.models import Placement
+
+    return Placement.objects.get(page_title__contains="looking for a home")
+
+
+def _conflict(browser, base: str, width: int) -> None:
     """Two people open the same image; the second one to save sees both texts."""
+    placement = _cat()
+    page = _page(browser, base, width, "author")
     page.goto(base + placement.get_absolute_url())
     other = _page(browser, base, width, "lead")
     other.goto(base + placement.get_absolute_url())
-    for tab, text in ((other, f"A tabby cat looks up, {width}"), (page, "A cat with green eyes, close up")):
+    theirs = f"A tabby cat looks {'up' if width == WIDTHS[0] else 'to the right'}"  # the same text again is no new act
+    for tab, text in ((other, theirs), (page, "A cat with green eyes, close up")):
         tab.get_by_role("textbox", name="Alternative text").fill(text)
         tab.get_by_role("button", name="Save", exact=True).click()
         tab.wait_for_load_state("networkidle")
@@ -112,7 +119,7 @@ def _keep(page, name: str) -> None:
     width = page.viewport_size["width"]
     height = page.evaluate("document.documentElement.scrollHeight")
     page.set_viewport_size(
-        {"width": width, "height": min(height, 2400)}
+        {"width": width, "height": min(height, 2800)}
     )  # lazy images load, a fixed bar covers nothing
     page.wait_for_load_state("networkidle")
     page.screenshot(path=FOLDER / f"{name}.png")
