@@ -139,7 +139,7 @@ def undoable(placement: Placement) -> Decision | None:
 
 def is_waiting(placement: Placement) -> bool:
     """Whether an answer is still to come."""
-    return placement.jobs.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING]).exists()
+    return placement.jobs.filter(state__in=Job.OPEN).exists()
 
 
 def elsewhere(placement: Placement, *, user: Any, limit: int = 5) -> list[Placement]:

@@ -69,7 +69,7 @@ def _answer(job: Job, token: str) -> str:
         suggestions.record_failure(job_id=job.pk, token=token, code="missing", detail=detail, at=at())
         return "failed"
     asset, snapshot = placement.asset, placement.snapshot
-    same_bytes = asset is not None and placements.asset(data, at=at()).pk == asset.pk
+    same_bytes = placements.content_hash(data) == job.content_hash
     if asset is None or snapshot is None or not same_bytes or not suggestions.is_about(job, placement):
         return _ask_anew(job, token, adapter)
     earlier = suggestions.earlier_answer(job)

@@ -26,6 +26,7 @@ class Job(models.Model):
         TEXT = "text", "Text"
 
     AUTHOR_WAITS, NEW_UPLOAD, BULK = 1, 5, 9
+    OPEN = (State.QUEUED, State.RUNNING)  # an answer is still to come
 
     state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
     lane = models.CharField(max_length=8, choices=Lane.choices, default=Lane.PLAIN)

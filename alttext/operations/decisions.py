@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from alttext import adapters, conf, edits
+from alttext import adapters, conf, edits, queries
 from alttext.adapters import Alt, ChangedElsewhere
 from alttext.models import Decision, Placement, Suggestion
 from alttext.operations import placements
@@ -373,7 +373,7 @@ def _another_pending(suggestion: Suggestion) -> bool:
 def _shown_state(placement: Placement, decided: bool) -> str:
     if decided:
         return Placement.State.DONE
-    if placement.jobs.filter(state__in=placements.OPEN_JOB_STATES).exists():
+    if queries.is_waiting(placement):
         return Placement.State.WAITING
     if placement.suggestions.filter(state=Suggestion.State.PENDING).exists():
         return Placement.State.OFFERED

@@ -18,7 +18,7 @@ from alttext.models import Job, Placement
 OUTAGE_SECONDS = (5, 20, 80, 320, 900)
 RETRY_SECONDS = 2
 WAKE_AFTER_SECONDS = 3  # a due row older than this has probably lost its wake-up
-OPEN = Q(state__in=[Job.State.QUEUED, Job.State.RUNNING])
+OPEN = Q(state__in=Job.OPEN)
 
 
 class TooManyOpenJobs(Exception):

@@ -30,7 +30,6 @@ LIMITS = {
     "link_label": 300,
 }  # characters
 HEADINGS, HEADING_CHARS = 8, 200
-OPEN_JOB_STATES = [Job.State.QUEUED, Job.State.RUNNING]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +70,15 @@ def snapshot(context: Context, *, language: str, role: str, at: datetime) -> Con
     return row
 
 
+def content_hash(data: bytes) -> str:
+    """sha256, hex: what an Asset is known by."""
+    return hashlib.sha256(data).hexdigest()
+
+
 def asset(data: bytes, *, at: datetime) -> Asset:
     """The row for these bytes; they are not opened here."""
     row, _ = Asset.objects.get_or_create(
-        content_hash=hashlib.sha256(data).hexdigest(), defaults={"size_bytes": len(data), "created_at": at}
+        content_hash=content_hash(data), defaults={"size_bytes": len(data), "created_at": at}
     )
     return row
 
@@ -180,7 +184,7 @@ def supersede(placement: Placement, *, at: datetime, by_author: bool = False) ->
     Suggestion.objects.filter(placement=placement, state=Suggestion.State.PENDING).update(
         state=Suggestion.State.SUPERSEDED, state_at=at, superseded_by_author=by_author
     )
-    Job.objects.filter(placement=placement, state__in=OPEN_JOB_STATES).update(
+    Job.objects.filter(placement=placement, state__in=Job.OPEN).update(
         state=Job.State.SUPERSEDED, finished_at=at, token="", lease_until=None
     )
 

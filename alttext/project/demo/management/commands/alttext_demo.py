@@ -110,7 +110,7 @@ class Command(BaseCommand):
 
 
 def _open_jobs() -> int:
-    return Job.objects.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING]).count()
+    return Job.objects.filter(state__in=Job.OPEN).count()
 
 
 def _start_worker() -> subprocess.Popen[bytes]:
