@@ -218,6 +218,27 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
+class Drafts:
+    """What a language model wrote for one picture on one page, before the gate reads it. No tensors.
+
+    :ivar text: the greedy text, the one that would be shown; stripped, may be empty.
+    :ivar samples: texts drawn at a temperature from the same prompt; () where none were drawn.
+    :ivar mean_log_probability: of the tokens of `text`, nats per token; None where the backend does not tell.
+    :ivar gap: mean over the tokens of `text` of log p(token | image, page) - log p(token | blank, page), nats;
+        near 0 means that the page or the prior wrote it. None where it was not measured.
+    :ivar blank_text: the text written from a blank picture, for servers that give no probabilities.
+    :ivar tokens: counts for evidence and cost: "image", "prompt", "text".
+    """
+
+    text: str
+    samples: tuple[str, ...] = ()
+    mean_log_probability: float | None = None
+    gap: float | None = None
+    blank_text: str | None = None
+    tokens: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """Exactly one of a text or one or more reasons, with the evidence for it.
 

@@ -1,0 +1,95 @@
+"""The nouns and names of a page that a picture might show: where each stands, and how it would be said.
+
+A candidate is a question, not a claim: whether the picture shows it is decided elsewhere. Knows no picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from captioner.prepare import pagewords
+from captioner.prepare.pagewords import PageWords
+from captioner.prepare.phrases import Phrase, PhraseKind, Phraser
+
+VERSION = "1"  # raise it whenever the same page can give other candidates
+PLACES = ("caption", "heading", "near", "title")
+NEAR_WORDS = 25
+MOST = 24  # of one page: the caption alone can hold more nouns than any picture shows
+KINDS = (PhraseKind.OBJECT, PhraseKind.SCENE, PhraseKind.MEDIUM, PhraseKind.NAME)
+SMALL_LETTERS = 3
+CREDIT = ("credit", "credits", "source", "courtesy", "photo by", "license", "figure")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """:ivar lemma: casefolded, last word in the singular.  :ivar said: as the page has it, without article.
+
+    :ivar places: of `PLACES`, the best first.  :ivar rank: 0 for the first noun of its best place, 1 for the second …
+    :ivar plural: the page has it in the plural.  :ivar compound: words in front of the noun that belong to it.
+    """
+
+    lemma: str
+    said: str
+    kind: PhraseKind
+    places: tuple[str, ...]
+    rank: int
+    plural: bool = False
+    concepts: tuple[str, ...] = ()
+
+
+def find(page: PageWords, phraser: Phraser, most: int = MOST) -> tuple[Candidate, ...]:
+    """The candidates of one page, those of the caption first, each lemma once."""
+    found: dict[str, Candidate] = {}
+    for place, text in _places(page):
+        names = [one for one in phraser.read(text).phrases if one.kind in KINDS and _is_word(one)]
+        for rank, phrase in enumerate(names):
+            known = found.get(phrase.lemma)
+            if known is None:
+                found[phrase.lemma] = _candidate(phrase, place, rank)
+            elif place not in known.places:
+                found[phrase.lemma] = Candidate(
+                    known.lemma,
+                    known.said,
+                    known.kind,
+                    (*known.places, place),
+                    known.rank,
+                    known.plural,
+                    known.concepts,
+                )
+    return tuple(list(found.values())[:most])
+
+
+def lemmas(text: str, phraser: Phraser) -> dict[str, Phrase]:
+    """Every noun and name of a human text by lemma: what it says is there."""
+    return {one.lemma: one for one in phraser.read(text).phrases if one.kind in KINDS}
+
+
+def without_credit(caption: str) -> str:
+    """`caption` up to the words that say who made the picture."""
+    folded = caption.casefold()
+    cuts = [at for word in CREDIT for at in (folded.find(f"({word}"), folded.find(f"[{word}")) if at >= 0]
+    return caption[: min(cuts)] if cuts else caption
+
+
+def _places(page: PageWords) -> Sequence[tuple[str, str]]:
+    before, after = page.before.split(), page.after.split()
+    return (
+        ("caption", without_credit(page.caption)),
+        ("heading", " ".join(page.headings[-1:])),
+        ("near", " ".join(before[-NEAR_WORDS:])),
+        ("near", " ".join(after[:NEAR_WORDS])),
+        ("title", page.title),
+    )
+
+
+def _candidate(phrase: Phrase, place: str, rank: int) -> Candidate:
+    head = pagewords.clean(phrase.head)
+    said = head if phrase.kind is PhraseKind.NAME else head.casefold()
+    plural = phrase.kind is not PhraseKind.NAME and said != phrase.lemma
+    return Candidate(phrase.lemma, said, phrase.kind, (place,), rank, plural, phrase.concepts)
+
+
+def _is_word(phrase: Phrase) -> bool:
+    letters = [letter for letter in phrase.lemma if letter.isalpha()]
+    return len(letters) >= SMALL_LETTERS and not any(letter.isdigit() for letter in phrase.lemma)
