@@ -1,8 +1,8 @@
 """Two names for a picture: by its bytes, and by what it looks like. Knows Pillow, no limits and no files.
 
-A perceptual hash is a hint, never a verdict: two pictures with near hashes are "the same" only after their pixels
-have been compared, and for charts, screenshots, text and flat fields it does not count at all: two different
-charts on the same axes differ in a handful of bits.
+A perceptual hash is a hint, never a verdict: two pictures with near hashes are "the same" only after their embeddings
+have been compared (see `duplicates`), and for charts, screenshots, text and flat fields it does not count at all: two
+different charts on the same axes differ in a handful of bits.
 """
 
 from __future__ import annotations

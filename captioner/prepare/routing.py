@@ -1,6 +1,7 @@
-"""The router: from role, kind and text share to the way a picture is spoken about. Pure policy.
+"""Two routers, pure policy: how a picture is spoken about (`choose`), and with how many tokens it is seen (`lane_of`).
 
-It decides the kind before anything in the picture is named, because detectors are fooled by what is not a photo.
+The first decides the kind before anything in the picture is named, because detectors are fooled by what is not a
+photo. The second decides before the encoder runs, from signs of text alone.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from captioner.types import Kind, Role, Sight
+from captioner.prepare import tiles
+from captioner.prepare.tiles import PixelBox
+from captioner.types import Kind, Lane, Role, Sight
 
 GRAPHIC_KINDS = (Kind.CHART, Kind.DIAGRAM, Kind.MAP)
 SURE_KIND = 0.6  # the kind may be said in the text from here on
@@ -17,6 +20,10 @@ MUCH_TEXT = 0.12  # share of the picture under sure lines; a slide or page has m
 MOSTLY_TEXT = 0.3  # words that were read weigh more than a guessed kind; a scanned page was called a photo at .60
 
 MANY_LINES = 3  # a stop sign that fills the picture has one
+
+PLAIN_TOKENS = 64  # 24 x 24 patches pooled 3 x 3
+TEXT_LETTERS = 20  # expected ones; a sign or a shirt has fewer, and 64 tokens show it. Measured in docs/routing.md
+TEXT_ROLES = (Role.TEXT, Role.COMPLEX)  # a person said so: words, or a chart with labels
 
 
 class Way(StrEnum):
@@ -61,3 +68,61 @@ def choose(sight: Sight, role: Role = Role.UNKNOWN) -> Route:
     if kind is Kind.ART:
         return Route(Way.THINGS, strict=True)
     return Route(Way.WORDS) if sight.text_share >= MUCH_TEXT else Route(Way.THINGS, strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TextSigns:
+    """What a look without reading promises.
+
+    :ivar regions: number of line-like regions.
+    :ivar letters: how many letters they have room for.
+    """
+
+    regions: int
+    letters: float
+
+
+@dataclass(frozen=True, slots=True)
+class LaneChoice:
+    """With how much attention a picture is seen.
+
+    :ivar lane: PLAIN or TEXT, never AUTO.
+    :ivar token_budget: image tokens at most: 64, or 576 a tile.
+    :ivar tiles: what the encoder looks at, the whole picture first.
+    :ivar why: in words, for the evidence.
+    """
+
+    lane: Lane
+    token_budget: int
+    tiles: tuple[PixelBox, ...]
+    why: str
+
+
+def lane_of(
+    width_px: int,
+    height_px: int,
+    signs: TextSigns | None = None,
+    *,
+    asked: Lane = Lane.AUTO,
+    role: Role = Role.UNKNOWN,
+) -> LaneChoice:
+    """The lane for one picture. The lane that was asked for wins, then a person's role, then the signs of text.
+
+    `signs` is None where no text detector is installed: the picture is then plain, and says so.
+    """
+    lane, why = _lane(signs, asked, role)
+    if lane is Lane.PLAIN:
+        return LaneChoice(lane, PLAIN_TOKENS, (PixelBox(0, 0, width_px, height_px),), why)
+    tiling = tiles.tile(width_px, height_px)
+    return LaneChoice(lane, tiling.tokens, tiling.boxes, why)
+
+
+def _lane(signs: TextSigns | None, asked: Lane, role: Role) -> tuple[Lane, str]:
+    if asked is not Lane.AUTO:
+        return asked, "asked for"
+    if role in TEXT_ROLES:
+        return Lane.TEXT, f"role {role}"
+    if signs is None:
+        return Lane.PLAIN, "no text detector is installed"
+    lane = Lane.TEXT if signs.letters >= TEXT_LETTERS else Lane.PLAIN
+    return lane, f"room for about {signs.letters:.0f} letters in {signs.regions} regions; {TEXT_LETTERS} make a text"

@@ -102,3 +102,22 @@ def test_without_rapidocr_there_is_no_reader(monkeypatch):
     monkeypatch.setattr(ocr.util, "find_spec", lambda name: None)
     assert ocr.models_folder() is None
     assert ocr.Reader.load() is None
+
+
+def test_regions_are_as_slim_as_their_pixels_whatever_the_shape_of_the_picture():
+    """480 x 240 px after scaling: .5 x 480 = 240 by .125 x 240 = 30 px: 8; upright 24 x 120: 5."""
+    reader = ocr.Reader(Engine(("a", 0.9, (0, 0, 0.5, 0.125)), ("b", 0.9, (0.9, 0, 0.95, 0.5))))
+    assert [region.slimness for region in reader.regions(Image.new("RGB", (960, 480)))] == pytest.approx([8.0, 5.0])
+
+
+def test_a_region_turned_by_45_degrees_keeps_its_slimness():
+    """From (0, 0) 100 px along the diagonal, 20 px across: 5; its upright box would be square, 1."""
+    corners = np.array([[0, 0], [70.71, 70.71], [56.57, 84.85], [-14.14, 14.14]])
+    assert ocr._slimness(corners) == pytest.approx(5, rel=1e-3)
+
+
+def test_the_probe_sums_up_the_regions():
+    reader = ocr.Reader(Engine(("a", 0.9, (0, 0, 0.5, 0.1)), ("b", 0.9, (0, 0.2, 0.5, 0.3))))
+    picture = Image.new("RGB", (300, 200))
+    boxes = [region.box for region in reader.regions(picture)]
+    assert reader.probe(picture) == ocr.Probe(len(boxes), round(sum(box.area for box in boxes), 4))
