@@ -6,6 +6,7 @@ The captioner runs in a process of its own, so that the web process and the work
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import unicodedata
 from collections.abc import Mapping
@@ -14,10 +15,11 @@ from typing import Any
 
 import captioner as door
 from alttext import conf, edits
-from alttext.models import Asset, ContextSnapshot
+from alttext.models import Asset, CaptionerVersion, ContextSnapshot
 from alttext.operations.suggestions import Answer
 from captioner.prepare import images
 
+log = logging.getLogger("alttext.captioning")
 HARD_LIMIT = 1000  # graphemes; above it the text is an error of the captioner, nothing is cut
 CONTROL = {"Cc", "Cf", "Cs", "Co"}
 JOINERS = {"\u200c", "\u200d"}  # legal in Persian, Hindi and emoji
@@ -59,6 +61,7 @@ class Prepared:
 
 _lock = threading.Lock()
 _current: door.Captioner | None = None
+_kept: set[str] = set()  # keys whose calibration this process has stored
 
 
 def use(captioner: door.Captioner | None) -> None:
@@ -69,6 +72,7 @@ def use(captioner: door.Captioner | None) -> None:
         if close:
             close()
         _current = captioner
+        _kept.clear()
 
 
 def current() -> door.Captioner:
@@ -94,6 +98,41 @@ def warm_up() -> tuple[str, str, Mapping[str, str]]:
     except door.CaptionError as error:
         raise Unavailable(str(error)) from error
     return captioner.name, door.versions_key(versions), versions
+
+
+def calibration(versions: Mapping[str, str]) -> dict[str, Any] | None:
+    """What the captioner says of its own risk; None: nothing, or nothing that can be stored.
+
+    A calibration cannot be part of its own key, so a captioner leaves it out of that; where the rest is the same as in
+    `versions`, the key in the answer is that of `versions`.  :raises Unavailable: the captioner does not start.
+    """
+    try:
+        given = getattr(current(), "calibration", None)
+    except door.CaptionError as error:
+        raise Unavailable(str(error)) from error
+    if given is None:
+        return None
+    try:
+        found = dict(given)
+        _refuse_unstorable(found)
+    except (TypeError, ValueError, Malformed) as error:
+        log.warning("the captioner's calibration is left out: %s", error)
+        return None
+    without = door.versions_key({name: value for name, value in versions.items() if name != "calibration"})
+    return _renamed(found, without, door.versions_key(versions))
+
+
+def keep_calibration(versions: Mapping[str, str]) -> None:
+    """Store the calibration with the row of `versions`, once; later starts of the same version change nothing.
+
+    A version that nobody has registered yet is left for the next call.  :raises Unavailable: as `calibration`.
+    """
+    key = door.versions_key(versions)
+    if key in _kept:
+        return
+    found = calibration(versions)
+    if found is None or CaptionerVersion.objects.calibrate(key=key, calibration=found):
+        _kept.add(key)
 
 
 def prepare(data: bytes, *, name: str = "") -> Prepared:
@@ -186,18 +225,30 @@ def describe(prepared: Prepared, *, asset: Asset, snapshot: ContextSnapshot, req
     if outcome.text is not None:
         _refuse_malformed(outcome.text)
     _refuse_unstorable([outcome.evidence, outcome.detail, outcome.flags, outcome.versions])
+    versions = outcome.versions or captioner.versions
+    keep_calibration(versions)
     return Answer(
         captioner=captioner.name,
-        versions_key=door.versions_key(outcome.versions or captioner.versions),
+        versions_key=door.versions_key(versions),
         text=outcome.text,
         reasons=tuple(str(reason) for reason in outcome.reasons),
         detail=outcome.detail,
         language=outcome.language,
         evidence=outcome.evidence,
         flags=tuple(dict.fromkeys((*outcome.flags, *_flags(outcome.text or "")))),
-        versions=outcome.versions or captioner.versions,
+        versions=versions,
         seconds=sum(outcome.timings.values()) if outcome.timings else None,
     )
+
+
+def _renamed(value: Any, old: str, new: str) -> Any:
+    """`value` with the versions key `old` written as `new`, also in the calibrations of single strata."""
+    if isinstance(value, dict):
+        return {
+            name: new if name == "versions_key" and item == old else _renamed(item, old, new)
+            for name, item in value.items()
+        }
+    return [_renamed(item, old, new) for item in value] if isinstance(value, list) else value
 
 
 def _refuse_malformed(text: str) -> None:

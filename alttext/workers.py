@@ -138,6 +138,7 @@ def register() -> None:
     """Start the captioner and record its version.  :raises captioning.Unavailable: it does not start."""
     name, key, versions = captioning.warm_up()
     suggestions.register_version(name=name, key=key, versions=versions, at=timezone.now())
+    captioning.keep_calibration(versions)
 
 
 def run(

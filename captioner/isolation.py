@@ -42,6 +42,7 @@ class IsolatedCaptioner:
         self.name = name
         self.start_seconds = start_seconds
         self._versions: Mapping[str, str] | None = None
+        self._calibration: Mapping[str, Any] | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._frames: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._lock = threading.RLock()
@@ -54,6 +55,17 @@ class IsolatedCaptioner:
                 self._start()
             assert self._versions is not None
             return self._versions
+
+    @property
+    def calibration(self) -> Mapping[str, Any] | None:
+        """What the child's captioner says of its risk, as JSON types; None: nothing, or nothing that JSON holds.
+
+        Starts the child.  :raises CaptionError: it does not start.
+        """
+        with self._lock:
+            if self._versions is None:
+                self._start()
+            return self._calibration
 
     @property
     def pid(self) -> int | None:
@@ -120,7 +132,8 @@ class IsolatedCaptioner:
         )
         assert self._process.stdout is not None
         threading.Thread(target=_pump, args=(self._process.stdout, self._frames), daemon=True).start()
-        self._versions = self._receive(seconds=self.start_seconds)["versions"]
+        hello = self._receive(seconds=self.start_seconds)
+        self._versions, self._calibration = hello["versions"], hello.get("calibration")
 
     def _ask(self, message: dict[str, Any], *, seconds: float) -> dict[str, Any]:
         assert self._process is not None
@@ -155,7 +168,7 @@ def serve(name: str) -> int:
     except CaptionError as error:
         _write(answers, {"error": type(error).__name__, "detail": str(error)})
         return 1
-    _write(answers, {"versions": dict(captioner.versions)})
+    _write(answers, {"versions": dict(captioner.versions), "calibration": _calibration_of(captioner)})
     while (message := _read(sys.stdin.buffer)) is not None:
         try:
             outcomes = captioner.describe([_unpack(item) for item in message["requests"]])
@@ -164,6 +177,20 @@ def serve(name: str) -> int:
             answer = {"error": type(error).__name__, "detail": f"{type(error).__name__}: {error}"}
         _write(answers, answer)
     return 0
+
+
+def _calibration_of(captioner: types.Captioner) -> dict[str, Any] | None:
+    """The calibration of a captioner that has one. One that cannot be sent is told on stderr, and is none."""
+    given = getattr(captioner, "calibration", None)
+    if given is None:
+        return None
+    try:
+        found = dict(given)
+        json.dumps(found, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        print(f"captioner {captioner.name}: its calibration is no plain JSON object: {error}", file=sys.stderr)  # noqa: T201
+        return None
+    return found
 
 
 def _pump(pipe: IO[bytes], frames: queue.Queue[dict[str, Any] | None]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -13,17 +15,91 @@ from alttext.edits import Outcome
 from alttext.models.placements import Asset, ContextSnapshot, Placement
 
 
+@dataclass(frozen=True, slots=True)
+class StatedRisk:
+    """What a calibration promises: at most the share `alpha` is wrong.
+
+    :ivar alpha: share, 0..1: of the texts offered, or of all images where there is no `confidence`.
+    :ivar confidence: that the promise holds, 0..1: 1 - delta. None: it holds on average over calibrations only.
+    :ivar n: items it was calibrated on; `accepted` of them got a text, `errors` of those were wrong.
+    :ivar coverage: share that got a text, 0..1; None where it is not told.
+    :ivar stratum: the kind of picture it is about; empty for all.
+    """
+
+    alpha: float
+    confidence: float | None
+    n: int
+    accepted: int | None
+    errors: int | None
+    coverage: float | None
+    stratum: str = ""
+
+    @classmethod
+    def of(cls, calibration: Mapping[str, Any]) -> StatedRisk | None:
+        """The promise in a calibration; None where it makes none that can be read.
+
+        One whose threshold is null found none that it could warrant: it promises nothing.
+        """
+        alpha, delta = _share(calibration.get("alpha")), _share(calibration.get("delta"))
+        n, accepted = _count(calibration.get("n")), _count(calibration.get("accepted"))
+        on_average = calibration.get("method") == "crc"
+        if alpha is None or not n or accepted == 0 or calibration.get("threshold", 0) is None:
+            return None
+        if delta is None and not on_average:
+            return None
+        return cls(
+            alpha=alpha,
+            confidence=None if on_average or delta is None else 1 - delta,
+            n=n,
+            accepted=accepted,
+            errors=_count(calibration.get("errors")),
+            coverage=_share(calibration.get("coverage")),
+            stratum=str(calibration.get("stratum") or ""),
+        )
+
+
+def _share(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value <= 1 else None
+
+
+def _count(value: Any) -> int | None:
+    is_whole = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 and value == int(value)
+    return int(value) if is_whole else None
+
+
+class CaptionerVersions(models.Manager["CaptionerVersion"]):
+    """The versions of captioners."""
+
+    def calibrate(self, *, key: str, calibration: Mapping[str, Any]) -> bool:
+        """Store what the version called `key` says of its risk, unless it has said so before; whether it is known."""
+        self.filter(key=key, calibration__isnull=True).update(calibration=dict(calibration))
+        return self.filter(key=key).exists()
+
+
 class CaptionerVersion(models.Model):
     """One exact captioner: a new key is a new row, and voids a calibration."""
 
     name = models.CharField(max_length=200)
     key = models.CharField(max_length=64, unique=True)
     versions = models.JSONField(default=dict)
+    calibration = models.JSONField(null=True, help_text="the risk it states, as it came; null: not calibrated")
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()
 
+    objects = CaptionerVersions()
+
     def __str__(self) -> str:
         return f"{self.name} {self.key}"
+
+    @property
+    def stated_risks(self) -> list[StatedRisk]:
+        """What may be said of its risk, by stratum; empty: not calibrated, or only for another version."""
+        found = self.calibration if isinstance(self.calibration, dict) else {}
+        by_stratum = found.get("calibrations")
+        single = by_stratum if isinstance(by_stratum, list) else [found]
+        own = [item for item in single if isinstance(item, dict) and item.get("versions_key") == self.key]
+        return [risk for item in own if (risk := StatedRisk.of(item)) is not None]
 
 
 class Suggestion(models.Model):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django import template
 
 from alttext import wording
+from alttext.models.suggestions import StatedRisk
 from alttext.rates import Bucket, Interval, share
 from alttext.reports import Overview
 
@@ -143,6 +144,30 @@ def reason_words(code: str) -> str:
 def failure_words(code: str) -> str:
     """Why a job ended without an answer."""
     return FAILURES.get(code) or _readable(code)
+
+
+@register.filter
+def risk_words(risk: StatedRisk) -> str:
+    """The promise of a calibration as a sentence."""
+    about = f"{risk.stratum.capitalize()}: at" if risk.stratum else "At"
+    if risk.confidence is None:
+        return f"{about} most {percent(risk.alpha)} of all images with a wrong text, on average, n = {risk.n:,}"
+    return (
+        f"{about} most {percent(risk.alpha)} wrong among those offered, with {percent(risk.confidence)} confidence, "
+        f"n = {risk.n:,}"
+    )
+
+
+@register.filter
+def coverage_words(risk: StatedRisk) -> str:
+    """How many items got a text, and how many of those were wrong, as far as the calibration tells."""
+    about = f"{risk.stratum.capitalize()}: " if risk.stratum else ""
+    if risk.accepted is None:
+        return about + (percent(risk.coverage) if risk.coverage is not None else "number not told")
+    offered = f"{about}{risk.accepted:,} of {risk.n:,}"
+    if risk.coverage is not None:
+        offered += f" ({percent(risk.coverage)})"
+    return offered if risk.errors is None else f"{offered}, {risk.errors:,} of them wrong"
 
 
 def _bar(bucket: Bucket, left: float, step: float, highest: int) -> Bar:

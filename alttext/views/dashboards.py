@@ -9,10 +9,10 @@ from django import forms
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
 from django.views.decorators.http import require_safe
 
 from alttext import conf, exports, permissions, reports
+from alttext.models import CaptionerVersion
 from alttext.views.respond import respond
 from alttext.views.security import workbench
 
@@ -49,6 +49,11 @@ class Selection(forms.Form):
             captioner_version=self.versions.get(self.cleaned_data["version"]),
             language=self.cleaned_data["language"],
         )
+
+    def captioners(self) -> list[CaptionerVersion]:
+        """The chosen captioner, or all, the latest first."""
+        chosen = self.versions.get(self.cleaned_data["version"])
+        return [chosen] if chosen else list(self.versions.values())
 
     def in_words(self) -> str:
         """What was chosen, for the heading of the figures."""
@@ -91,7 +96,7 @@ def edits_csv(request: HttpRequest) -> HttpResponseBase:
         return respond(request, PAGE, _context(request, form, overview), status=403)
     enough = overview.authors >= overview.min_authors
     rows = exports.edit_rows(
-        reports.edit_records(user=request.user, cohort=cohort), key=_author_secret() if enough else None
+        reports.edit_records(user=request.user, cohort=cohort), key=exports.author_secret() if enough else None
     )
     return StreamingHttpResponse(
         exports.csv_lines(exports.EDIT_COLUMNS, rows),
@@ -118,11 +123,7 @@ def _context(request: HttpRequest, form: Selection, overview: reports.Overview) 
         "form": form,
         "chosen": form.in_words(),
         "overview": overview,
+        "versions": form.captioners(),
         "window_days": conf.get("WINDOW_DAYS"),
         "csv_query": request.GET.urlencode(),
     }
-
-
-def _author_secret() -> bytes:
-    """Changes with the site's secret key: keys of two sites cannot be matched."""
-    return salted_hmac("alttext.exports.author_key", "", algorithm="sha256").digest()
