@@ -25,13 +25,13 @@ $(BIN)/python:
 $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing the site and the captioner into $(VENV). PyTorch is large; this takes minutes once."
 	@date +%s > $(VENV)/.started
-	$(PIP) install --quiet --progress-bar on -c constraints.txt -e ".[starter,demo,postgres]"
+	$(PIP) install --quiet --progress-bar on -c constraints.txt -e ".[starter,lm,demo,postgres]"
 	@echo "Installed in $$(( $$(date +%s) - $$(cat $(VENV)/.started) )) s."
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.demo
 	@echo "Installing the tools of the tests."
-	$(PIP) install --quiet --progress-bar on -c constraints.txt -e ".[starter,demo,postgres,dev]"
+	$(PIP) install --quiet --progress-bar on -c constraints.txt -e ".[starter,lm,demo,postgres,dev]"
 	@touch $@
 
 demo: $(VENV)/.demo

@@ -80,9 +80,12 @@ def current() -> door.Captioner:
     global _current
     with _lock:
         if _current is None or (
-            isinstance(_current, door.IsolatedCaptioner) and _current.name != conf.get("CAPTIONER")
+            isinstance(_current, door.IsolatedCaptioner)
+            and (_current.name, _current.safety) != (conf.get("CAPTIONER"), conf.get("SAFETY_CLASSIFIER"))
         ):
-            use_now: door.Captioner = door.IsolatedCaptioner(conf.get("CAPTIONER"))
+            use_now: door.Captioner = door.IsolatedCaptioner(
+                conf.get("CAPTIONER"), safety=conf.get("SAFETY_CLASSIFIER")
+            )
             _current = use_now
         return _current
 

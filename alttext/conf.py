@@ -24,7 +24,16 @@ class Conf:
     IMAGE_FIELDS: list[dict[str, Any]] = _key(
         [], "For the imagefields adapter: one dict a model, naming its image, alt and context attributes."
     )
-    CAPTIONER: str = _key("starter", "`starter`, `canned`, or the dotted path `package.module:Class` of your own.")
+    CAPTIONER: str = _key(
+        "starter",
+        "`starter`, `starter-lm` (the starter with a trained language model), `vlm:/path/config.json`, "
+        "`remote:/path/config.json`, `native:/folder`, `canned`, "
+        "or the dotted path `package.module:Class` of your own.",
+    )
+    SAFETY_CLASSIFIER: str = _key(
+        "",
+        "`package.module:Class` that looks at each picture first; none is shipped, see docs/captioner.md.",
+    )
     AUTOMATIC: bool = _key(True, "Ask for a suggestion when an image without alt text is saved or found by a scan.")
     WAKE: str = _key("", "`celery` sends a wake-up to Celery workers; empty: the embedded worker polls the table.")
     POLL_SECONDS: float = _key(0.5, "Pause of the embedded worker when no job is due.")

@@ -8,10 +8,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from captioner.commands import calibrate, compare, plan, train
 from captioner.types import CaptionError, CaptionRequest, Outcome, PageContext, Role
 
 ANSWERED, REFUSED, FAILED = 0, 1, 2
@@ -44,15 +46,23 @@ def parser() -> argparse.ArgumentParser:
     inspect.add_argument("files", nargs="+", metavar="FILE")
     inspect.add_argument("--json", action="store_true", help="one JSON list")
     fetch = _command(commands, "fetch", fetch_weights, "fetch the weights of a captioner")
-    fetch.add_argument("captioner", choices=["starter"])
+    fetch.add_argument("captioner", choices=["starter", "starter-lm"])
     evaluate = _command(commands, "evaluate", evaluate_data, "measure a captioner on a JSONL file")
     evaluate.add_argument("data", metavar="DATA.jsonl")
     evaluate.add_argument("--captioner", default="starter")
     evaluate.add_argument("--json", action="store_true", help="the whole report as JSON")
     evaluate.add_argument("--limit", type=_positive, help="use only the first N usable rows")
     evaluate.add_argument("--out", metavar="ROWS.csv", help="write one line a row, while running")
+    compare.options(evaluate)
+    for name, module, explanation in (
+        ("train", train, "train one stage of the native captioner"),
+        ("calibrate", calibrate, "from judged captions to a threshold with a stated risk"),
+        ("plan", plan, "cost and latency of a rollout"),
+    ):
+        module.options(_command(commands, name, module.run, explanation))
     serve = _command(commands, "serve", serve_parent, "answer a parent process over stdin and stdout")
     serve.add_argument("--captioner", default="starter")
+    serve.add_argument("--safety", default="", metavar="MODULE:CLASS", help="classifier that looks first")
     return root
 
 
@@ -140,15 +150,30 @@ def fetch_weights(options: argparse.Namespace) -> int:
 
 def evaluate_data(options: argparse.Namespace) -> int:
     """Measure a captioner on a JSONL file of images with human texts or labels."""
-    from captioner.loading import load_captioner
-    from captioner.metrics import evaluation, rows
-    from captioner.prepare import images
+    from captioner.metrics import rows
 
     path = Path(options.data)
     skipped = rows.Skipped()
     if not path.is_file():
         raise Wrong(f"no such file: {path}")
-    captioner = load_captioner(options.captioner)
+    wanted = options.compare or options.systems
+    with tempfile.TemporaryDirectory(prefix="alttext-sights-") as place:
+        eyes = compare.remembering_eyes(options.sights or Path(place)) if wanted else None
+        return _evaluate(options, path, skipped, eyes)
+
+
+def _evaluate(options: argparse.Namespace, path: Path, skipped: Any, eyes: Any) -> int:
+    """`eyes` look once for all systems of a comparison; None: the captioner has its own."""
+    from captioner.loading import load_captioner
+    from captioner.metrics import evaluation, rows
+    from captioner.prepare import images
+
+    if eyes is not None and options.captioner == "starter":
+        from captioner.architectures.starter import Starter
+
+        captioner: Any = Starter(eyes)
+    else:
+        captioner = load_captioner(options.captioner)
     results = evaluation.run(captioner, rows.read(path, skipped, limit=options.limit), skipped)
     results = evaluation.counted(results, lambda number: print(f"{number} rows", file=sys.stderr))
     try:
@@ -162,6 +187,8 @@ def evaluate_data(options: argparse.Namespace) -> int:
     if not done:
         raise Wrong(f"{path} has no usable row; skipped: {_json(skipped.report())}")
     report = evaluation.report(done, captioner=captioner, data=path.name, skipped=skipped)
+    if eyes is not None:
+        report["table"] = compare.run(options, [one.row for one in done], eyes)
     print(_json(report) if options.json else _report_in_words(report))
     return ANSWERED
 
@@ -170,7 +197,7 @@ def serve_parent(options: argparse.Namespace) -> int:
     """Body of the child process of `captioner.isolation`."""
     from captioner.isolation import serve
 
-    return serve(options.captioner)
+    return serve(options.captioner, safety=options.safety)
 
 
 def _bytes_of(path: Path) -> bytes:
@@ -233,6 +260,11 @@ def _report_in_words(report: dict[str, Any]) -> str:
         ):
             lines.append(f"{key}: {_share(found[key])}")
         lines.append(f"false names: {found['names']['false']}; unjudged: {found['names']['unjudged']}")
+    for line in report.get("table", {}).get("systems", ()):
+        lines.append(
+            f"{line['system']:>4} {line['what']}: offered {_share(line['coverage'])}; "
+            f"unmentioned {_share(line['unmentioned'])}; CIDEr-D {line['cider_offered']}; {line['seconds']} s"
+        )
     if loose := report["unmentioned"]:
         lines.append(f"texts naming what no human text mentions (upper bound of risk): {_share(loose['texts'])}")
     return "\n".join(lines)

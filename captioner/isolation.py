@@ -38,8 +38,8 @@ class IsolatedCaptioner:
     Safe to call from several threads: requests are answered one after the other.
     """
 
-    def __init__(self, name: str, *, start_seconds: float = START_SECONDS) -> None:
-        self.name = name
+    def __init__(self, name: str, *, safety: str = "", start_seconds: float = START_SECONDS) -> None:
+        self.name, self.safety = name, safety
         self.start_seconds = start_seconds
         self._versions: Mapping[str, str] | None = None
         self._calibration: Mapping[str, Any] | None = None
@@ -119,6 +119,7 @@ class IsolatedCaptioner:
         self.close()
         self._frames = queue.Queue()
         command = [sys.executable, "-m", "captioner", "serve", "--captioner", self.name]
+        command += ["--safety", self.safety] if self.safety else []
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(SECRETS)}
         environment = {"OMP_WAIT_POLICY": "PASSIVE", **inherited, "ALTTEXT_PARENT": str(os.getpid())}
         if threading.current_thread() is threading.main_thread():  # the signal comes when the starting *thread* ends
@@ -158,15 +159,15 @@ class IsolatedCaptioner:
         return frame
 
 
-def serve(name: str) -> int:
+def serve(name: str, *, safety: str = "") -> int:
     """Body of the child: load the captioner called `name`, answer frames until stdin ends. Returns an exit status."""
     _die_with_parent()
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a library that prints must not break the frames
     try:
-        captioner = load_captioner(name)
+        captioner = load_captioner(name, safety=safety)
     except CaptionError as error:
-        _write(answers, {"error": type(error).__name__, "detail": str(error)})
+        _write(answers, {"error": _name_of(error), "detail": str(error)})
         return 1
     _write(answers, {"versions": dict(captioner.versions), "calibration": _calibration_of(captioner)})
     while (message := _read(sys.stdin.buffer)) is not None:
@@ -174,9 +175,15 @@ def serve(name: str) -> int:
             outcomes = captioner.describe([_unpack(item) for item in message["requests"]])
             answer: dict[str, Any] = {"outcomes": [outcome.as_json() for outcome in outcomes]}
         except Exception as error:  # outermost layer of the child: the parent gets the name and records it on the row
-            answer = {"error": type(error).__name__, "detail": f"{type(error).__name__}: {error}"}
+            answer = {"error": _name_of(error), "detail": f"{type(error).__name__}: {error}"}
         _write(answers, answer)
     return 0
+
+
+def _name_of(error: BaseException) -> str:
+    """The nearest class that the parent knows: a broken checkpoint is missing weights there, no phraser an outage."""
+    known = (one.__name__ for one in type(error).__mro__ if getattr(types, one.__name__, None) is one)
+    return next(known, type(error).__name__)
 
 
 def _calibration_of(captioner: types.Captioner) -> dict[str, Any] | None:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 from captioner.types import Captioner, CaptionError
 
 NAMES = {
     "canned": "captioner.architectures.canned:Canned",
     "starter": "captioner.architectures.starter:Starter",
+    "starter-lm": "captioner.architectures.starter_lm:StarterLM",
+}
+SCREENED = ("starter", "starter-lm")  # take a safety classifier
+CONFIGURED = {  # "prefix:place" -> a function that takes the place
+    "native": ("captioner.architectures.large:load", "native:/folder/of/a/checkpoint"),
+    "vlm": ("captioner.architectures.assembly:load_vlm", "vlm:/path/config.json"),
+    "remote": ("captioner.architectures.assembly:load_remote", "remote:/path/config.json"),
 }
 
 
@@ -16,19 +24,39 @@ class UnknownCaptioner(CaptionError):
     """No captioner has that name."""
 
 
-def load_captioner(name: str) -> Captioner:
-    """The captioner called `name`, ready to describe; a dotted "package.module:Class" loads a site's own.
+def load_captioner(name: str, *, safety: str = "") -> Captioner:
+    """The captioner called `name`, ready to describe.
 
-    :raises UnknownCaptioner: the name is neither in `NAMES` nor importable.
+    A name of `NAMES`; a prefix of `CONFIGURED` with a place ("vlm:/etc/alttext/vlm.json"); or a dotted
+    "package.module:Class" of a site's own.
+
+    :param safety: "package.module:Class" of a classifier that looks before anything is described. For the starters; the
+        configured captioners name theirs in their file, others look after themselves.
+    :raises UnknownCaptioner: it is none of these, or cannot be imported.
+    :raises CaptionerUnavailable: the classifier cannot be had; it is never left out silently.
+    :raises CaptionError: its configuration does not fit; the message names the key.
     :raises WeightsMissing: its weights are not on this machine.
     """
-    target = NAMES.get(name, name)
+    prefix, _, place = name.partition(":")
+    if prefix in CONFIGURED:
+        target, example = CONFIGURED[prefix]
+        if not place.strip():
+            raise UnknownCaptioner(f"The captioner {name!r} lacks its place; write it like {example}.")
+        configured: Captioner = _import(name, target)(place)
+        return configured
+    found = _import(name, NAMES.get(name, name))
+    if not callable(getattr(found, "load", None)):
+        raise UnknownCaptioner(f"The captioner {name!r} has no load().")
+    captioner: Captioner = found.load(safety=safety) if safety and name in SCREENED else found.load()
+    return captioner
+
+
+def _import(name: str, target: str) -> Any:
     module_name, _, attribute = target.partition(":")
-    if not attribute:
-        raise UnknownCaptioner(f"No captioner is called {name!r}. Known: {', '.join(sorted(NAMES))}.")
+    if not module_name or module_name.startswith(".") or not attribute:
+        known = ", ".join([*sorted(NAMES), *(example for _, example in CONFIGURED.values())])
+        raise UnknownCaptioner(f"No captioner is called {name!r}. Known: {known}, or package.module:Class.")
     try:
-        captioner_class = getattr(importlib.import_module(module_name), attribute)
+        return getattr(importlib.import_module(module_name), attribute)
     except (ImportError, AttributeError) as error:
         raise UnknownCaptioner(f"The captioner {name!r} cannot be imported: {error}") from error
-    captioner: Captioner = captioner_class.load()
-    return captioner

@@ -179,6 +179,15 @@ def against_blip() -> dict[str, Any]:
     return result
 
 
+def of_language_model() -> dict[str, Any]:
+    """Image tokens, shared prefill and dedupe as ratios, in a process with one thread."""
+    run = subprocess.run([sys.executable, "-m", "tests.bench_lm"], capture_output=True, text=True)
+    if run.returncode:
+        return {"skipped": run.stderr.strip().splitlines()[-1] if run.stderr.strip() else "failed"}
+    result: dict[str, Any] = json.loads(run.stdout)
+    return result
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--placements", type=int, default=200)
@@ -196,6 +205,7 @@ def main() -> int:
         result["worker"] = memory_of_the_worker(options.captioner)
         captioning.use(None)
         result["web"] = memory_of_the_web_process(site)
+    result["language_model"] = of_language_model()
     result["blip"] = against_blip() if options.captioner == "starter" else {}
     result["machine"] = {
         "python": platform.python_version(),

@@ -17,11 +17,14 @@ from captioner.prepare import flags, images, pagewords, routing, safety
 from captioner.prepare.pagewords import PageWords
 from captioner.prepare.reading import Reading
 from captioner.prepare.routing import Route, Way
+from captioner.prepare.safety import SafetyClassifier, load_classifier
 from captioner.rooms.decode import wording
 from captioner.rooms.encode.eyes import Eyes
 from captioner.rooms.gate import verdict
 from captioner.rooms.gate.verdict import Thresholds
 from captioner.types import VERSION, Abstention, Caption, CaptionRequest, Outcome, Reason, Role, Sight
+
+JOINTS = frozenset({"a", "an", "and", "of", "the", "with"})  # words that a free order of the same things needs
 
 
 class Starter:
@@ -29,9 +32,14 @@ class Starter:
 
     name = "starter"
 
-    def __init__(self, eyes: Any, thresholds: Thresholds | None = None) -> None:
-        """:param eyes: anything with `look(image, text=)` that gives a `Sight`, and `versions`."""
-        self.eyes = eyes
+    def __init__(
+        self, eyes: Any, thresholds: Thresholds | None = None, *, classifier: SafetyClassifier | None = None
+    ) -> None:
+        """:param eyes: anything with `look(image, text=)` that gives a `Sight`, and `versions`.
+
+        :param classifier: looks at each picture first; what it refuses is not described.
+        """
+        self.eyes, self.classifier = eyes, classifier
         self.thresholds = thresholds or Thresholds()
         self.versions: Mapping[str, str] = {
             "captioner": self.name,
@@ -40,12 +48,17 @@ class Starter:
             "words": evidence.words_digest(),
             "gate": self.thresholds.version(),
             **{f"eyes.{part}": version for part, version in eyes.versions.items()},
+            **({"safety": safety.version(classifier)} if classifier else {}),
         }
 
     @classmethod
-    def load(cls) -> Starter:
-        """:raises WeightsMissing: run `python -m captioner fetch starter`."""
-        return cls(Eyes.load())
+    def load(cls, *, safety: str = "") -> Starter:
+        """:param safety: "package.module:Class" of a classifier.
+
+        :raises WeightsMissing: run `python -m captioner fetch starter`.
+        :raises CaptionerUnavailable: the classifier cannot be had.
+        """
+        return cls(Eyes.load(), classifier=load_classifier(safety))
 
     def describe(self, requests: Sequence[CaptionRequest]) -> list[Outcome]:
         """One outcome a request, in order."""
@@ -54,7 +67,7 @@ class Starter:
     def _describe(self, request: CaptionRequest) -> Outcome:
         context = request.context
         page = pagewords.read(context)
-        visit = _Visit(request, page, flags.page_flags(context, page), self.versions)
+        visit = Visit(request, page, flags.page_flags(context, page), self.versions)
         if request.role is Role.DECORATIVE:
             return visit.silent(Silence(Reason.DECLARED_DECORATIVE, "Declared decorative by a person; not looked at."))
         if answer := self._from_link(visit):
@@ -65,10 +78,13 @@ class Starter:
             picture = images.open_derivative(request.image)
         except images.ImageUnreadable as error:
             return visit.silent(Silence(Reason.IMAGE_REFUSED, str(error)))
+        visit.picture = picture
+        if refusal := safety.screen(self.classifier, picture):
+            return visit.silent(Silence(Reason.SAFETY_REFUSED, refusal.detail))
         visit.see(self.eyes.look(picture, text=True if request.role in (Role.TEXT, Role.FUNCTIONAL) else None))
         return self._from_picture(visit)
 
-    def _from_link(self, visit: _Visit) -> Outcome | None:
+    def _from_link(self, visit: Visit) -> Outcome | None:
         """What the link alone answers; None where the picture must be looked at."""
         role, context = visit.request.role, visit.request.context
         if role is not Role.FUNCTIONAL and not (role is Role.UNKNOWN and (context.link_target or context.link_label)):
@@ -76,7 +92,7 @@ class Starter:
         answer = ways.destination(visit.page, context, speaks=visit.speaks)
         return visit.answer(answer) if answer else None
 
-    def _from_picture(self, visit: _Visit) -> Outcome:
+    def _from_picture(self, visit: Visit) -> Outcome:
         assert visit.sight is not None
         if refusal := safety.refuse(visit.sight, visit.page):
             return visit.silent(Silence(Reason.SAFETY_REFUSED, refusal.detail))
@@ -87,7 +103,7 @@ class Starter:
         visit.route = routing.choose(visit.sight, visit.request.role)
         return visit.answer(self._speak(visit, visit.route))
 
-    def _speak(self, visit: _Visit, route: Route) -> Draft | Silence:
+    def _speak(self, visit: Visit, route: Route) -> Draft | Silence:
         assert visit.sight is not None
         language = visit.request.context.language
         if route.way is Way.WORDS:
@@ -96,6 +112,10 @@ class Starter:
             return ways.graphic(visit.sight, visit.reading, route, language)
         if route.way is Way.SCREEN:
             return ways.screen(visit.sight, visit.reading, route, language)
+        return self._things(visit, route)
+
+    def _things(self, visit: Visit, route: Route) -> Draft | Silence:
+        assert visit.sight is not None
         visit.look_up()
         visit.seen = verdict.weigh(
             visit.sight,
@@ -105,10 +125,11 @@ class Starter:
             strict=route.strict,
             thresholds=self.thresholds,
         )
+        language = visit.request.context.language
         return ways.things(visit.seen, visit.sight, visit.reading, visit.mentions, visit.page.everything, language)
 
 
-class _Visit:
+class Visit:
     """One request on its way through the rooms: what is known so far, and how an answer is put together."""
 
     def __init__(
@@ -122,6 +143,8 @@ class _Visit:
         self.seen = verdict.Seen()
         self.named: frozenset[str] = frozenset()
         self.mentions: dict[str, tuple[int, str]] = {}
+        self.picture: Any = None
+        self.extra: dict[str, Any] = {}  # evidence that a captioner adds of its own
         self._started = self._looked = time.perf_counter()
 
     def see(self, sight: Sight) -> None:
@@ -148,6 +171,8 @@ class _Visit:
         if isinstance(said, Silence):
             return self.silent(said)
         frame = wording.lexicon(self.request.context.language).frame_words if self.speaks else frozenset()
+        if said.worded:
+            frame = frame | JOINTS
         page = PageWords() if said.from_page else self.page
         found = verdict.objections(said.text, said.supports, frame, page, quoted=said.quoted)
         if found:
@@ -174,6 +199,7 @@ class _Visit:
                 **evidence.gather(
                     self.sight, self.seen, self.route, self.page, self.mentions, self.request.context.language
                 ),
+                **self.extra,
             },
             "flags": marks,
             "versions": self.versions,

@@ -32,12 +32,14 @@ class Draft:
     """A text that may leave.
 
     :ivar quoted: the words of the picture that it repeats.  :ivar from_page: it is meant to repeat the page.
+    :ivar worded: a language model chose the order, so little words stand where no frame has them.
     """
 
     text: str
     supports: tuple[Support, ...]
     quoted: str = ""
     from_page: bool = False
+    worded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +166,11 @@ def things(
     language: str,
 ) -> Draft | Silence:
     """Name what was seen; what the page mentions comes first."""
-    said = _said(seen.sure, mentions, language)
-    if not said:
+    named = said(seen.sure, mentions, language)
+    if not named:
         return Silence(Reason.OBJECT_UNSUPPORTED, _missing_evidence(seen, sight, words))
-    text = wording.listing(list(said), language)
-    supports = [Support(phrase, thing.source, round(thing.score, 4), thing.detail) for phrase, thing in said.items()]
+    text = wording.listing(list(named), language)
+    supports = [Support(phrase, thing.source, round(thing.score, 4), thing.detail) for phrase, thing in named.items()]
     sign = _sign(words, page_text)
     if sign:
         quoted = " ".join(line.text for line in sign)
@@ -177,7 +179,7 @@ def things(
     return Draft(text, tuple(supports))
 
 
-def _said(sure: Sequence[Thing], mentions: Mapping[str, tuple[int, str]], language: str) -> dict[str, Thing]:
+def said(sure: Sequence[Thing], mentions: Mapping[str, tuple[int, str]], language: str) -> dict[str, Thing]:
     """Noun phrases in the order of saying them, each with its thing."""
     tree = evidence.VOCABULARY()
 

@@ -5,8 +5,9 @@ Works on the text of any captioner. People leave out much that is there, so this
 
 from __future__ import annotations
 
+from captioner.metrics import hallucination
 from captioner.metrics.judging import unquoted
-from captioner.prepare import candidates
+from captioner.prepare import candidates, pagewords
 from captioner.prepare.phrases import Phrase, PhraseKind, Phraser
 from captioner.prepare.vocabulary import vocabulary
 
@@ -20,7 +21,8 @@ def unmentioned(text: str, said: str, phraser: Phraser) -> tuple[str, ...]:
     Quoted words are left out: they are read, not seen.
     """
     human = candidates.lemmas(said, phraser)
-    words = {word for lemma in human for word in lemma.split()} | set(said.casefold().split())
+    words = {word for lemma in human for word in lemma.split()}
+    words |= {form for word in pagewords.words(said) for form in (word, hallucination.singular(word))}  # taggers err
     concepts = {concept for phrase in human.values() for concept in phrase.concepts}
     found = [one for one in phraser.read(unquoted(text)).phrases if one.kind in KINDS]
     return tuple(one.lemma for one in found if not _is_mentioned(one, set(human), words, concepts))

@@ -5,8 +5,9 @@ A candidate is a question, not a claim: whether the picture shows it is decided 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from captioner.prepare import pagewords
 from captioner.prepare.pagewords import PageWords
@@ -18,7 +19,11 @@ NEAR_WORDS = 25
 MOST = 24  # of one page: the caption alone can hold more nouns than any picture shows
 KINDS = (PhraseKind.OBJECT, PhraseKind.SCENE, PhraseKind.MEDIUM, PhraseKind.NAME)
 SMALL_LETTERS = 3
-CREDIT = ("credit", "credits", "source", "courtesy", "photo by", "license", "figure")
+CREDIT = re.compile(  # in brackets anywhere, or as the whole caption
+    r"[(\[]\s*(?:credits?|source|courtesy|photo(?:graph)? by|licen[cs]e|figure)\b"
+    r"|^\s*(?:credits?:|source:|courtesy of|photo(?:graph)? (?:by|credit)\b)",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +31,7 @@ class Candidate:
     """:ivar lemma: casefolded, last word in the singular.  :ivar said: as the page has it, without article.
 
     :ivar places: of `PLACES`, the best first.  :ivar rank: 0 for the first noun of its best place, 1 for the second …
-    :ivar plural: the page has it in the plural.  :ivar compound: words in front of the noun that belong to it.
+    :ivar plural: the page has it in the plural.  :ivar generic: of a name: concepts of what carries it ("tower").
     """
 
     lemma: str
@@ -36,6 +41,7 @@ class Candidate:
     rank: int
     plural: bool = False
     concepts: tuple[str, ...] = ()
+    generic: tuple[str, ...] = ()
 
 
 def find(page: PageWords, phraser: Phraser, most: int = MOST) -> tuple[Candidate, ...]:
@@ -48,15 +54,7 @@ def find(page: PageWords, phraser: Phraser, most: int = MOST) -> tuple[Candidate
             if known is None:
                 found[phrase.lemma] = _candidate(phrase, place, rank)
             elif place not in known.places:
-                found[phrase.lemma] = Candidate(
-                    known.lemma,
-                    known.said,
-                    known.kind,
-                    (*known.places, place),
-                    known.rank,
-                    known.plural,
-                    known.concepts,
-                )
+                found[phrase.lemma] = replace(known, places=(*known.places, place))
     return tuple(list(found.values())[:most])
 
 
@@ -67,9 +65,8 @@ def lemmas(text: str, phraser: Phraser) -> dict[str, Phrase]:
 
 def without_credit(caption: str) -> str:
     """`caption` up to the words that say who made the picture."""
-    folded = caption.casefold()
-    cuts = [at for word in CREDIT for at in (folded.find(f"({word}"), folded.find(f"[{word}")) if at >= 0]
-    return caption[: min(cuts)] if cuts else caption
+    found = CREDIT.search(caption)
+    return caption[: found.start()] if found else caption
 
 
 def _places(page: PageWords) -> Sequence[tuple[str, str]]:
@@ -87,7 +84,7 @@ def _candidate(phrase: Phrase, place: str, rank: int) -> Candidate:
     head = pagewords.clean(phrase.head)
     said = head if phrase.kind is PhraseKind.NAME else head.casefold()
     plural = phrase.kind is not PhraseKind.NAME and said != phrase.lemma
-    return Candidate(phrase.lemma, said, phrase.kind, (place,), rank, plural, phrase.concepts)
+    return Candidate(phrase.lemma, said, phrase.kind, (place,), rank, plural, phrase.concepts, phrase.generic)
 
 
 def _is_word(phrase: Phrase) -> bool:

@@ -1,0 +1,85 @@
+"""Files of records -> examples with their features: what a run trains on, and how much was dropped and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from captioner.architectures.checkpoint import NativeConfig
+from captioner.funnel import records
+from captioner.funnel.records import Record
+from captioner.metrics.rows import Skipped
+from captioner.rooms.decode.language_model import LanguageModel
+from captioner.rooms.encode.kinds import KindClassifier
+from captioner.training import examples as making
+from captioner.training import features
+from captioner.training.examples import Example
+from captioner.training.features import Seen
+
+PICTURES = ("photo", "art")
+
+
+@dataclass
+class Corpus:
+    """Records of one or more files, what was seen in their pictures, and what was left out."""
+
+    records: list[Record]
+    seen: dict[str, Seen]
+    dropped: Skipped
+
+
+def gather(
+    files: Sequence[Path],
+    cache: Path,
+    *,
+    cached_only: bool = False,
+    photos_only: bool = False,
+    config: NativeConfig | None = None,
+    say: Callable[[str], object] = print,
+) -> Corpus:
+    """Read `files`; features come from one folder of `cache` a file, made where they are missing.
+
+    :param config: of the captioner that is trained; None is the starter's.
+    :param photos_only: keep what the kind classifier calls photo or art: other kinds are written about by rules.
+    """
+    dropped = Skipped()
+    kept: list[Record] = []
+    seen: dict[str, Seen] = {}
+    for file in files:
+        found = list(records.read(file, dropped))
+        place = cache / f"{file.parent.name}_{file.stem}"
+        paths = [record.image for record in found if record.image]
+        seen |= features.load(place) if cached_only else features.fill(paths, place, config=config, say=say)
+        for record in found:
+            if record.image is None or record.image.name not in seen:
+                dropped.add("no features", record.name)
+            elif photos_only and kind_of(seen[record.image.name]) not in PICTURES:
+                dropped.add("not a photo or art", record.name)
+            else:
+                kept.append(record)
+    return Corpus(kept, seen, dropped)
+
+
+def examples(corpus: Corpus, model: LanguageModel, *, budget: int) -> list[Example]:
+    """One example a record."""
+    return making.make(corpus.records, corpus.seen, model, budget=budget)
+
+
+def kind_of(seen: Seen, classifier: KindClassifier | None = None) -> str:
+    """The kind of picture by the shipped classifier."""
+    classifier = classifier or _classifier()
+    row = np.concatenate([seen.pooled.astype(np.float32), seen.statistics])
+    return classifier.classes[int(classifier.probabilities(row[None])[0].argmax())]
+
+
+def _classifier() -> KindClassifier:
+    global _SHIPPED
+    if _SHIPPED is None:
+        _SHIPPED = KindClassifier.load()
+    return _SHIPPED
+
+
+_SHIPPED: KindClassifier | None = None
