@@ -25,7 +25,7 @@ $(BIN)/python:
 $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing the site and the captioner into $(VENV). PyTorch is large; this takes minutes once."
 	@date +%s > $(VENV)/.started
-	$(PIP) install --quiet --progress-bar on -c constraints.txt -e ".[starter,lm,demo,postgres]"
+	$(PIP) install --quiet --progress-bar on -c constraints.txt -e ".[starter,page,demo,postgres]"
 	@echo "Installed in $$(( $$(date +%s) - $$(cat $(VENV)/.started) )) s."
 	@touch $@
 
@@ -36,7 +36,7 @@ $(VENV)/.dev: $(VENV)/.demo
 
 demo: $(VENV)/.demo
 	@$(BIN)/python -m captioner fetch starter
-	@ALTTEXT_DEMO=1 $(BIN)/python manage.py alttext_demo $(if $(ONCE),--once) $(if $(OUT),--out $(OUT)) $(if $(ADDRESS),--address $(ADDRESS))
+	@ALTTEXT_DEMO=1 ALTTEXT_CAPTIONER=$${ALTTEXT_CAPTIONER:-starter-page} $(BIN)/python manage.py alttext_demo $(if $(ONCE),--once) $(if $(OUT),--out $(OUT)) $(if $(ADDRESS),--address $(ADDRESS))
 
 test: $(VENV)/.dev
 	@BIN=$(BIN) sh tests/run.sh

@@ -26,9 +26,9 @@ class Conf:
     )
     CAPTIONER: str = _key(
         "starter",
-        "`starter`, `starter-lm` (the starter with a trained language model), `vlm:/path/config.json`, "
-        "`remote:/path/config.json`, `native:/folder`, `canned`, "
-        "or the dotted path `package.module:Class` of your own.",
+        "`starter`, `starter-page` (words of the page narrow what was seen), `starter-lm` (a trained language model "
+        "picks the wording), `vlm:/path/config.json`, `remote:/path/config.json`, `native:/folder`, `canned`, or the "
+        "dotted path `package.module:Class` of your own.",
     )
     SAFETY_CLASSIFIER: str = _key(
         "",

