@@ -24,7 +24,7 @@ STARTER_KEY = "24b8a80a915db21c"  # another one voids what was measured for the 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nobody", "Known: canned, starter, starter-lm, native:/folder"),
+        ("nobody", "Known: canned, starter, starter-lm, starter-page, native:/folder"),
         ("", "No captioner"),
         ("vlm:", "write it like vlm:/path/config.json"),
         ("native: ", "write it like native:"),
@@ -139,4 +139,4 @@ def test_names_and_the_order_of_the_rooms_load_no_torch():
         "print([m for m in ('torch', 'transformers', 'open_clip', 'timm', 'peft') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
-    assert set(NAMES) == {"canned", "starter", "starter-lm"}
+    assert set(NAMES) == {"canned", "starter", "starter-lm", "starter-page"}
