@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     inspect.add_argument("files", nargs="+", metavar="FILE")
     inspect.add_argument("--json", action="store_true", help="one JSON list")
     fetch = _command(commands, "fetch", fetch_weights, "fetch the weights of a captioner")
-    fetch.add_argument("captioner", choices=["starter", "starter-lm"])
+    fetch.add_argument("captioner", choices=["starter", "starter-page", "starter-lm"])
     evaluate = _command(commands, "evaluate", evaluate_data, "measure a captioner on a JSONL file")
     evaluate.add_argument("data", metavar="DATA.jsonl")
     evaluate.add_argument("--captioner", default="starter")

@@ -37,7 +37,7 @@ MODEL_FILES = (MODEL, "config.json", "tokenizer.json", "tokenizer_config.json", 
 MODEL_SHA256 = "7ef915c9bf9d94d8d70211970476878352a5b95855c589ae987916d7a455242b"  # a conversion gives equal bytes
 CONVERTERS = ("gguf", "transformers")  # what reads a GGUF file; both come with MODEL_EXTRA
 MODEL_EXTRA = "lm"
-CAPTIONERS = ("starter", "starter-lm")
+CAPTIONERS = ("starter", "starter-page", "starter-lm")
 SHA256 = {  # of each file as the package carries it
     PICKLE: "9656183eaeafe8cbf0cf560089305d34668787f6a26377ccbe5be192ed3f855d",
     GRAPH: shelf.DETECTOR_GRAPH.digest,

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+from collections.abc import Iterator
 from typing import Any
 
-from captioner.types import Captioner, CaptionError
+from captioner.types import Captioner, CaptionError, CaptionerUnavailable
 
 NAMES = {
     "canned": "captioner.architectures.canned:Canned",
     "starter": "captioner.architectures.starter:Starter",
     "starter-lm": "captioner.architectures.starter_lm:StarterLM",
     "starter-page": "captioner.architectures.starter_page:StarterPage",
+}
+EXTRAS = {
+    "starter": "starter",
+    "starter-page": "starter,page",
+    "starter-lm": "starter,lm",
+    "native": "starter,lm",
+    "vlm": "starter,lm",
+    "remote": "starter,page",
 }
 SCREENED = ("starter", "starter-lm", "starter-page")  # take a safety classifier
 CONFIGURED = {  # "prefix:place" -> a function that takes the place
@@ -43,13 +53,31 @@ def load_captioner(name: str, *, safety: str = "") -> Captioner:
         target, example = CONFIGURED[prefix]
         if not place.strip():
             raise UnknownCaptioner(f"The captioner {name!r} lacks its place; write it like {example}.")
-        configured: Captioner = _import(name, target)(place)
+        with _extras(name):
+            configured: Captioner = _import(name, target)(place)
         return configured
     found = _import(name, NAMES.get(name, name))
     if not callable(getattr(found, "load", None)):
         raise UnknownCaptioner(f"The captioner {name!r} has no load().")
-    captioner: Captioner = found.load(safety=safety) if safety and name in SCREENED else found.load()
+    with _extras(name):
+        captioner: Captioner = found.load(safety=safety) if safety and name in SCREENED else found.load()
     return captioner
+
+
+@contextlib.contextmanager
+def _extras(name: str) -> Iterator[None]:
+    """A package that is absent is told with the extras that bring it."""
+    try:
+        yield
+    except (ImportError, CaptionerUnavailable) as error:
+        if not isinstance(error, ImportError) and not isinstance(error.__cause__, ImportError):
+            raise
+        raise CaptionerUnavailable(f"The captioner {name!r} lacks a package: {error}. {_remedy(name)}") from error
+
+
+def _remedy(name: str) -> str:
+    extras = EXTRAS.get(name.partition(":")[0])
+    return f'pip install "django-alttext-workbench[{extras}]" brings it.' if extras else "Install what it imports."
 
 
 def _import(name: str, target: str) -> Any:
@@ -60,4 +88,5 @@ def _import(name: str, target: str) -> Any:
     try:
         return getattr(importlib.import_module(module_name), attribute)
     except (ImportError, AttributeError) as error:
-        raise UnknownCaptioner(f"The captioner {name!r} cannot be imported: {error}") from error
+        remedy = f" {_remedy(name)}" if isinstance(error, ImportError) and name.partition(":")[0] in EXTRAS else ""
+        raise UnknownCaptioner(f"The captioner {name!r} cannot be imported: {error}.{remedy}") from error

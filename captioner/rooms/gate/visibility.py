@@ -31,7 +31,7 @@ class Visibility:
     """:ivar weights: of `FEATURES`.  :ivar counts: lemma -> (times on a page, times named by the describer).
 
     :ivar base: share of all candidates that were named, 0..1.
-    :ivar card: data, n, measures and the threshold with its guarantee, for whoever audits it.
+    :ivar card: data, n and measures on held-out books, for whoever audits it.
     """
 
     weights: Mapping[str, float]

@@ -11,8 +11,10 @@ from captioner.architectures.capabilities import Misconfigured
 from captioner.architectures.checkpoint import CheckpointBroken
 from captioner.architectures.gated import Gated
 from captioner.loading import NAMES, UnknownCaptioner, load_captioner
+from captioner.prepare import phrases
 from captioner.prepare.phrases import PhraserMissing
 from captioner.rooms.encode.eyes import Eyes as RealEyes
+from captioner.types import CaptionerUnavailable
 from tests.captioner.backends import tiny
 from tests.captioner.gate.sights import photo
 from tests.captioner.policy.sights import Eyes, picture
@@ -140,3 +142,11 @@ def test_names_and_the_order_of_the_rooms_load_no_torch():
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
     assert set(NAMES) == {"canned", "starter", "starter-lm", "starter-page"}
+
+
+def test_a_package_that_is_absent_is_told_with_the_extra_that_brings_it(monkeypatch):
+    """None in `sys.modules` makes an import fail as if the package were not installed."""
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    phrases._model.cache_clear()
+    with pytest.raises(CaptionerUnavailable, match=r"starter-page.*\[starter,page\]"):
+        load_captioner("starter-page")

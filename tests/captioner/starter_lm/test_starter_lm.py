@@ -241,3 +241,29 @@ def test_any_outcome_is_backed_bounded_and_the_same_again(world, phraser):
     assert outcome.text in among(outcome)
     if page["language"] == "de":
         assert outcome.text == plain(given_sight, **page).text
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "Elvis Presley impersonator on stage in Las Vegas",
+        "Michael Jackson fan in the front row",
+        "Michael Jordan shoes on display",
+        "Isaac Newton (not pictured) taught here",
+        "After John Smith left, the hall stood empty",
+        "Before Marie Curie, physics had few women",
+        "Nurse training manual",
+    ],
+)
+def test_a_name_or_noun_that_the_caption_does_not_show_is_not_said(phraser, caption):
+    texts = among(ask(ONE, phraser, caption=caption))
+    assert not any(
+        word in text for text in texts for word in ("Presley", "Jackson", "Jordan", "Newton", "Smith", "Curie", "nurse")
+    )
+
+
+def test_an_owner_or_a_place_is_no_subject_of_a_painting(phraser):
+    for caption in ("Painting of Napoleon's retreat from Moscow", "Engraving of Victorian London"):
+        assert not any(
+            "Napoleon" in text or "Victorian" in text for text in among(ask(PAINTED, phraser, caption=caption))
+        )
