@@ -15,7 +15,6 @@ from captioner.architectures.capabilities import Misconfigured, Writer
 from captioner.architectures.gated import SAMPLES, Gated
 from captioner.architectures.opened import Opened, OpenedConfig
 from captioner.prepare import phrases, safety
-from captioner.rooms.decode import wording
 from captioner.rooms.gate import calibration, score
 from captioner.rooms.gate.freetext import Limits
 
@@ -117,6 +116,7 @@ def gated(name: str, writer: Writer, gate: GateConfig, folder: Path) -> Gated:
 
     :raises CaptionError: see `from_file`.
     """
+    from captioner.architectures.starter_page import load_phraser
     from captioner.rooms.encode.eyes import Eyes
 
     english = phrases.LANGUAGE in writer.capabilities.languages
@@ -124,7 +124,7 @@ def gated(name: str, writer: Writer, gate: GateConfig, folder: Path) -> Gated:
         name,
         Eyes.load(),
         writer,
-        phrases.load(phrases.LANGUAGE, wording.lexicon(phrases.LANGUAGE).forms) if english else None,
+        load_phraser() if english else None,
         gate.limits,
         calibration.load(folder / Path(gate.calibration).expanduser()) if gate.calibration else None,
         safety.load_classifier(gate.safety),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
@@ -22,6 +23,31 @@ from captioner.types import Sight
 MOST = 12  # entries of each list: the tail is noise and would be stored with every suggestion
 
 VOCABULARY = vocabulary_module.vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Vocables:
+    """What the page has words for.
+
+    :ivar named: concepts that it names exactly.
+    :ivar mentions: those and related ones, each with the weight of its best place and the words found there.
+    :ivar mentioned: the concepts of `mentions`; None where the page has no words to go by.
+    """
+
+    named: frozenset[str] = frozenset()
+    mentions: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    mentioned: frozenset[str] | None = None
+
+
+def look_up(page: PageWords, language: str) -> Vocables:
+    """Find the vocabulary on the page; nothing in a language that has no lexicon."""
+    if not _spoken(language):
+        return Vocables()
+    book = wording.lexicon(language)
+    exact, related = pagewords.mentions(page, book.forms), pagewords.mentions(page, book.related)
+    mentions = {name: max(exact.get(name, (0, "")), related.get(name, (0, ""))) for name in {*exact, *related}}
+    mentioned = frozenset(mentions) if pagewords.words(page.everything) else None
+    return Vocables(frozenset(exact), mentions, mentioned)
 
 
 def gather(

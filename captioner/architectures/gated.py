@@ -110,12 +110,8 @@ class Gated:
 
     def _from_link(self, request: CaptionRequest, page: PageWords) -> Outcome | None:
         """What the link alone answers, as the starter does; None where the picture must be looked at."""
-        context = request.context
-        linked = request.role is Role.UNKNOWN and (context.link_target or context.link_label)
-        if request.role is not Role.FUNCTIONAL and not linked:
-            return None
-        speaks = wording.primary_language(context.language) in wording.LANGUAGES
-        said = ways.destination(page, context, speaks=speaks)
+        speaks = wording.primary_language(request.context.language) in wording.LANGUAGES
+        said = ways.linked(request, page, speaks=speaks)
         if said is None:
             return None
         if not isinstance(said, Draft):

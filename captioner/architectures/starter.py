@@ -86,10 +86,7 @@ class Starter:
 
     def _from_link(self, visit: Visit) -> Outcome | None:
         """What the link alone answers; None where the picture must be looked at."""
-        role, context = visit.request.role, visit.request.context
-        if role is not Role.FUNCTIONAL and not (role is Role.UNKNOWN and (context.link_target or context.link_label)):
-            return None
-        answer = ways.destination(visit.page, context, speaks=visit.speaks)
+        answer = ways.linked(visit.request, visit.page, speaks=visit.speaks)
         return visit.answer(answer) if answer else None
 
     def _from_picture(self, visit: Visit) -> Outcome:
@@ -120,13 +117,14 @@ class Starter:
         visit.seen = verdict.weigh(
             visit.sight,
             evidence.VOCABULARY(),
-            named=visit.named,
-            mentioned=visit.mentioned,
+            named=visit.words.named,
+            mentioned=visit.words.mentioned,
             strict=route.strict,
             thresholds=self.thresholds,
         )
         language = visit.request.context.language
-        return ways.things(visit.seen, visit.sight, visit.reading, visit.mentions, visit.page.everything, language)
+        mentions = visit.words.mentions
+        return ways.things(visit.seen, visit.sight, visit.reading, mentions, visit.page.everything, language)
 
 
 class Visit:
@@ -141,8 +139,7 @@ class Visit:
         self.reading = Reading()
         self.route: Route | None = None
         self.seen = verdict.Seen()
-        self.named: frozenset[str] = frozenset()
-        self.mentions: dict[str, tuple[int, str]] = {}
+        self.words = evidence.Vocables()
         self.picture: Any = None
         self.extra: dict[str, Any] = {}  # evidence that a captioner adds of its own
         self._started = self._looked = time.perf_counter()
@@ -155,16 +152,7 @@ class Visit:
 
     def look_up(self) -> None:
         """Find the vocabulary on the page."""
-        book = wording.lexicon(self.request.context.language)
-        exact = pagewords.mentions(self.page, book.forms)
-        related = pagewords.mentions(self.page, book.related)
-        self.named = frozenset(exact)
-        self.mentions = {name: max(exact.get(name, (0, "")), related.get(name, (0, ""))) for name in {*exact, *related}}
-
-    @property
-    def mentioned(self) -> frozenset[str] | None:
-        """Concepts that the page has a word for; None where it has no words to go by."""
-        return frozenset(self.mentions) if pagewords.words(self.page.everything) else None
+        self.words = evidence.look_up(self.page, self.request.context.language)
 
     def answer(self, said: Draft | Silence) -> Outcome:
         """An outcome for `said`: a draft leaves only if the gate has no objection."""
@@ -197,7 +185,7 @@ class Visit:
             "evidence": {
                 "support": [dataclasses.asdict(support) for support in supports],
                 **evidence.gather(
-                    self.sight, self.seen, self.route, self.page, self.mentions, self.request.context.language
+                    self.sight, self.seen, self.route, self.page, self.words.mentions, self.request.context.language
                 ),
                 **self.extra,
             },

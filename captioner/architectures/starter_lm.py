@@ -16,14 +16,13 @@ from captioner.architectures.sayable import Limits, Sayable
 from captioner.architectures.starter import Visit
 from captioner.architectures.starter_page import StarterPage, load_phraser
 from captioner.architectures.ways import Draft
+from captioner.prepare import prompts
 from captioner.prepare.phrases import Phraser
 from captioner.prepare.safety import SafetyClassifier, load_classifier
 from captioner.rooms.encode.eyes import Eyes
 from captioner.rooms.gate.visibility import Visibility
 
 SHIPPED = "data/starter_lm"
-NOTED = 0.1  # probability from which a tag is written into the prompt
-MOST_NOTES = 4
 
 
 class StarterLM(StarterPage):
@@ -58,7 +57,8 @@ class StarterLM(StarterPage):
         """
         if len(texts) == 1:
             return super()._chosen(texts, visit)
-        prompt = native.prompt_for(self.writer, visit.request, notes=notes(visit.sight))
+        assert visit.sight is not None
+        prompt = native.prompt_for(self.writer, visit.request, notes=prompts.notes(visit.sight.tags))
         drafts = self.writer.choose(
             visit.picture, prompt, [f"{one.text}." for one in texts], key=visit.request.content_hash
         )
@@ -69,9 +69,3 @@ class StarterLM(StarterPage):
             "gap": drafts.gap,
         }
         return Draft(best.text, best.supports, worded=True)
-
-
-def notes(sight: Any) -> tuple[str, ...]:
-    """The likeliest tags in words, () where none is likely enough; as in training."""
-    names = [tag.label for tag in sight.tags if tag.probability >= NOTED][:MOST_NOTES]
-    return (f"Seen: {', '.join(names)}.",) if names else ()

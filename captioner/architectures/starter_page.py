@@ -61,7 +61,7 @@ class StarterPage(Starter):
         if wording.primary_language(language) != "en" or self.phraser is None or not self._may_rewrite(plain):
             return plain
         assert visit.sight is not None
-        said = ways.said(visit.seen.sure, visit.mentions, language)
+        said = ways.said(visit.seen.sure, visit.words.mentions, language)
         caption = candidates.without_credit(visit.page.caption)
         texts = sayable.texts(said, visit.sight, self._scored(visit), caption, evidence.VOCABULARY(), self.limits)
         return self._chosen(texts, visit) if texts else plain

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 from captioner.architectures import evidence
-from captioner.prepare import answers, pagewords, phrases, routing
+from captioner.prepare import answers, phrases, routing
 from captioner.prepare.prompts import Prompt
 from captioner.rooms.decode import wording
 from captioner.rooms.gate import verdict
@@ -19,26 +20,22 @@ from captioner.rooms.gate.verdict import Seen, Thresholds
 from captioner.rooms.line import Walk
 from captioner.types import CaptionRequest, Reason, Role
 
-Mentions = dict[str, tuple[int, str]]
+Mentions = Mapping[str, tuple[int, str]]
 
 
 def weigh(walk: Walk, thresholds: Thresholds) -> tuple[Seen, Mentions]:
     """What may be named, as the starter weighs it, and which of it the page has words for."""
     assert walk.sight is not None
-    language = language_of(walk)
-    spoken = language in wording.LANGUAGES
-    exact = pagewords.mentions(walk.page, wording.lexicon(language).forms) if spoken else {}
-    related = pagewords.mentions(walk.page, wording.lexicon(language).related) if spoken else {}
-    mentions = {name: max(exact.get(name, (0, "")), related.get(name, (0, ""))) for name in {*exact, *related}}
+    words = evidence.look_up(walk.page, walk.request.context.language)
     seen = verdict.weigh(
         walk.sight,
         evidence.VOCABULARY(),
-        named=frozenset(exact),
-        mentioned=frozenset(mentions) if spoken and pagewords.words(walk.page.everything) else None,
+        named=words.named,
+        mentioned=words.mentioned,
         strict=routing.choose(walk.sight, walk.request.role).strict,
         thresholds=thresholds,
     )
-    return seen, mentions
+    return seen, words.mentions
 
 
 def known(walk: Walk, thresholds: Thresholds) -> dict[str, Any]:

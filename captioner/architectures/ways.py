@@ -15,7 +15,7 @@ from captioner.prepare.reading import Reading
 from captioner.prepare.routing import Route
 from captioner.rooms.decode import wording
 from captioner.rooms.gate.verdict import Seen, Thing
-from captioner.types import Kind, PageContext, Reason, Sight, Support, TextLine
+from captioner.types import CaptionRequest, Kind, PageContext, Reason, Role, Sight, Support, TextLine
 
 MOST_THINGS = 3  # key fact first (T20); a fourth noun reads like keyword stuffing
 MOST_LABELS = 6
@@ -59,6 +59,13 @@ def unspoken(language: str) -> Silence:
     """The page's language is none that the starter writes."""
     spoken = ", ".join(wording.LANGUAGES)
     return Silence(Reason.LANGUAGE_UNSUPPORTED, f"Cannot write {language or 'an unnamed language'}; only: {spoken}.")
+
+
+def linked(request: CaptionRequest, page: PageWords, *, speaks: bool) -> Draft | Silence | None:
+    """What the link alone answers; None where there is none or it tells nothing: then the picture is looked at."""
+    context = request.context
+    has_link = request.role is Role.UNKNOWN and (context.link_target or context.link_label)
+    return destination(page, context, speaks=speaks) if request.role is Role.FUNCTIONAL or has_link else None
 
 
 def destination(page: PageWords, context: PageContext, *, speaks: bool) -> Draft | Silence | None:

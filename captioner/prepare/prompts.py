@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from captioner.prepare import pagewords
 from captioner.prepare.pagewords import PageWords
-from captioner.types import PageContext, Role
+from captioner.types import PageContext, Role, Tag
 
 VERSION = "1"
 Count = Callable[[str], int]
@@ -40,6 +40,10 @@ FENCE = re.compile(r"<\s*/?\s*page\s*>", re.I)
 PLACEHOLDER = re.compile(
     r"<\|[^<>|]{0,40}\|?>|<\s*/?\s*(?:image|img|video|audio|s|bos|eos|pad|unk)\s*/?\s*>|\[/?INST\]", re.I
 )
+
+
+NOTED = 0.1  # probability from which a tag is written into the prompt
+MOST_NOTES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,12 @@ def render(
     if known and known[1].lower() != "en":
         instruction += IN_LANGUAGE.format(language=context.language)
     return Prompt(SYSTEM, page, "\n".join([*notes, instruction]))
+
+
+def notes(tags: Sequence[Tag]) -> tuple[str, ...]:
+    """The likeliest tags in words, () where none is likely enough; the same in training and at work."""
+    names = [tag.label for tag in tags if tag.probability >= NOTED][:MOST_NOTES]
+    return (f"Seen: {', '.join(names)}.",) if names else ()
 
 
 def trim(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,18 +69,12 @@ def examples(corpus: Corpus, model: LanguageModel, *, budget: int) -> list[Examp
     return making.make(corpus.records, corpus.seen, model, budget=budget)
 
 
-def kind_of(seen: Seen, classifier: KindClassifier | None = None) -> str:
+def kind_of(seen: Seen) -> str:
     """The kind of picture by the shipped classifier."""
-    classifier = classifier or _classifier()
     row = np.concatenate([seen.pooled.astype(np.float32), seen.statistics])
-    return classifier.classes[int(classifier.probabilities(row[None])[0].argmax())]
+    return _classifier().classes[int(_classifier().probabilities(row[None])[0].argmax())]
 
 
+@functools.cache
 def _classifier() -> KindClassifier:
-    global _SHIPPED
-    if _SHIPPED is None:
-        _SHIPPED = KindClassifier.load()
-    return _SHIPPED
-
-
-_SHIPPED: KindClassifier | None = None
+    return KindClassifier.load()

@@ -65,14 +65,14 @@ def make(
     longest: int = LONGEST,
 ) -> list[Pair]:
     """A pair for each preference whose picture was seen and whose prompt and texts fit into `longest` tokens."""
-    taxonomy, special = Taxonomy.load(), tuple(model.tokenizer.all_special_tokens)
+    taxonomy, special = Taxonomy.load(), model.control_tokens
     pairs = []
     for one in preferences:
         picture = seen.get(one.image.name) if one.image else None
         if picture is None:
             dropped.add("no features", one.name)
             continue
-        noted = making.notes(taxonomy.tags(picture.probabilities.astype(np.float32)))
+        noted = making.noted(picture, taxonomy)
         frame = making.render(model, one.context, budget=budget, special=special, noted=noted, role=one.role)
         chosen, rejected = (
             Example(one.name, picture.tokens, frame, frame, (*model.ids(prompts.neutralise(text, special)), model.end))

@@ -22,10 +22,7 @@ from captioner.prepare import prompts
 from captioner.rooms.decode.language_model import LanguageModel
 from captioner.rooms.encode.tags import Taxonomy
 from captioner.training.features import Seen
-from captioner.types import PageContext, Role, Tag
-
-NOTED = 0.1  # probability from which a tag is written into the prompt
-MOST_NOTES = 4
+from captioner.types import PageContext, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +53,9 @@ def make(records: Iterable[Record], seen: Mapping[str, Seen], model: LanguageMod
         picture = seen.get(record.image.name) if record.image else None
         if picture is None:
             continue
-        tagged = len(picture.probabilities) == len(taxonomy.classes)  # others know no classes
-        noted = notes(taxonomy.tags(picture.probabilities.astype(np.float32))) if tagged else ()
-        paged = render(model, record.context, budget=budget, special=special, noted=noted)
-        bare = render(model, record.context, budget=0, special=special, noted=noted)
+        seen_notes = noted(picture, taxonomy)
+        paged = render(model, record.context, budget=budget, special=special, noted=seen_notes)
+        bare = render(model, record.context, budget=0, special=special, noted=seen_notes)
         target = (*model.ids(record.target), model.end)
         examples.append(Example(record.name, picture.tokens, paged, bare, target, record.weight))
     return examples
@@ -80,10 +76,11 @@ def render(
     return bridge.frame(model, prompt, image=image)
 
 
-def notes(tags: Sequence[Tag]) -> tuple[str, ...]:
-    """The likeliest tags in words, () where none is likely enough."""
-    names = [tag.label for tag in tags if tag.probability >= NOTED][:MOST_NOTES]
-    return (f"Seen: {', '.join(names)}.",) if names else ()
+def noted(picture: Seen, taxonomy: Taxonomy) -> tuple[str, ...]:
+    """The note on a cached picture; () for an encoder that, unlike the starter's, knows no classes."""
+    if len(picture.probabilities) != len(taxonomy.classes):
+        return ()
+    return prompts.notes(taxonomy.tags(picture.probabilities.astype(np.float32)))
 
 
 def batches(

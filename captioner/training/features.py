@@ -126,7 +126,7 @@ def _look(look: Callable[[Image.Image], Seen], path: Path, say: Callable[[str], 
     try:
         with Image.open(path) as file:
             image = file.convert("RGB")
-    except (OSError, ValueError, Image.DecompressionBombError) as error:
+    except UNREADABLE as error:
         say(f"{path.name}: skipped, {error}")
         return None
     return look(image)

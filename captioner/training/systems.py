@@ -19,7 +19,6 @@ from torch import Tensor
 
 from captioner.architectures import bridge
 from captioner.architectures.native import NativeWriter
-from captioner.architectures.starter_lm import notes
 from captioner.funnel import records
 from captioner.metrics.rows import Row, Skipped
 from captioner.prepare import duplicates, hashes, images, pagewords, prompts
@@ -147,7 +146,7 @@ def frame(writer: NativeWriter, one: Seen, context: PageContext, image: bool, pa
         count=writer.count,
         budget=writer.native.config.budget if page else 0,
         special=writer.special,
-        notes=notes(one.sight) if image else (),
+        notes=prompts.notes(one.sight.tags) if image else (),
     )
     return writer.frame(prompt, image=image)
 

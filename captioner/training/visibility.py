@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from captioner.architectures.starter_page import load_phraser
 from captioner.funnel import records
 from captioner.funnel.records import Record
 from captioner.metrics.rows import Skipped
-from captioner.prepare import candidates, pagewords, phrases
+from captioner.prepare import candidates, pagewords
 from captioner.prepare.candidates import Candidate
 from captioner.prepare.phrases import PhraseKind, Phraser
 from captioner.prepare.vocabulary import Vocabulary, vocabulary
-from captioner.rooms.decode.wording import lexicon
 from captioner.rooms.encode.tags import Taxonomy
 from captioner.rooms.gate import verdict, visibility
 from captioner.rooms.gate.visibility import FEATURES, Visibility
@@ -142,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--check", type=Path, help="another set, only measured")
     options = parser.parse_args(arguments)
-    phraser, tree = phrases.load(forms=dict(lexicon("en").forms)), vocabulary()
+    phraser, tree = load_phraser(), vocabulary()
     assert phraser is not None
     asked = _read(options.data, options.features, phraser, tree)
     own, held = [one for one in asked if not is_held_out(one.group)], [one for one in asked if is_held_out(one.group)]
