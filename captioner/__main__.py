@@ -156,9 +156,9 @@ def evaluate_data(options: argparse.Namespace) -> int:
     skipped = rows.Skipped()
     if not path.is_file():
         raise Wrong(f"no such file: {path}")
-    wanted = options.compare or options.systems
+    comparing = bool(compare.wanted(options))  # a wrong name is told before hours of captioning
     with tempfile.TemporaryDirectory(prefix="alttext-sights-") as place:
-        eyes = compare.remembering_eyes(options.sights or Path(place)) if wanted else None
+        eyes = compare.remembering_eyes(options.sights or Path(place)) if comparing else None
         return _evaluate(options, path, skipped, eyes)
 
 

@@ -20,7 +20,6 @@ from captioner.prepare.vocabulary import Vocabulary
 from captioner.rooms.gate.verdict import Thing
 from captioner.types import Kind, Sight, Support
 
-MOST_THINGS = 3
 MOST_TEXTS = 48
 FLAT = frozenset(
     {
@@ -110,8 +109,7 @@ def _in_medium(medium: tuple[str, Support], made: Sequence[Sayable], subject: st
     word, support = medium
     led = [Sayable(f"{_capital(word)} of {_inner(one)}", (support, *one.supports)) for one in made]
     if subject:
-        named = Support(subject, "page", support.score, f"the caption says: {word} of {subject}")
-        led.append(Sayable(f"{_capital(word)} of {subject}", (support, named)))
+        led.append(_of_subject(_capital(word), medium, subject))
     return led or [Sayable(_capital(article(word)), (support,))]
 
 
@@ -172,7 +170,7 @@ def _narrow_phrase(
     if is_person_name(candidate):
         people = sum(other.concept == "person" for other in said.values())
         fits = thing.concept == "person" and people == 1 and not thing.many and thing.area >= LARGE
-        fits = fits and not _is_maker(candidate.said, caption)
+        fits = fits and not _is_elsewhere(candidate.said, caption)
         return candidate.said if fits and _one_person(sight) and chance >= limits.name else None
     if candidate.kind is not PhraseKind.OBJECT or chance < limits.word or candidate.lemma in (*FLAT, *SOLID, *CROWDS):
         return None
@@ -190,7 +188,7 @@ def _place_in(text: str, words: str) -> int:
     return next((at for at in starts if own[at : at + len(wanted)] == wanted), NOWHERE)
 
 
-def _is_maker(name: str, caption: str) -> bool:
+def _is_elsewhere(name: str, caption: str) -> bool:
     """True for "by NAME", "NAME's", "after NAME left" or "NAME (not pictured)": named, and not in the picture."""
     own = re.escape(name)
     return bool(NOT_SHOWN.search(caption) or re.search(rf"\b(?i:{APART}) {own}\b|\b{own}['’]s?(?!\w)", caption))
@@ -221,10 +219,13 @@ def _solid(medium: tuple[str, Support], subject: str) -> list[Sayable]:
     """A statue is no person: it takes the place of what the detector saw; the caption may say of whom."""
     word, support = medium
     plain = Sayable(_capital(article(word)), (support,))
-    if not subject:
-        return [plain]
+    return [plain, _of_subject(plain.text, medium, subject)] if subject else [plain]
+
+
+def _of_subject(start: str, medium: tuple[str, Support], subject: str) -> Sayable:
+    word, support = medium
     named = Support(subject, "page", support.score, f"the caption says: {word} of {subject}")
-    return [plain, Sayable(f"{plain.text} of {subject}", (support, named))]
+    return Sayable(f"{start} of {subject}", (support, named))
 
 
 def _subject(medium: str, caption: str) -> str:

@@ -15,7 +15,6 @@ from typing import Any
 from captioner.types import CaptionError
 
 ALL = ("a", "b", "c", "d", "r", "e", "f", "g", "h-e", "h-f", "h-g")
-QUICK = ("b", "d", "g")
 
 
 class UnknownSystem(CaptionError):
@@ -36,6 +35,16 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--texts", type=Path, metavar="TEXTS.csv", help="write what every system said, row by row")
 
 
+def wanted(options: argparse.Namespace) -> list[str]:
+    """The systems that are asked for, [] for no comparison.  :raises UnknownSystem: one of them does not exist."""
+    if not options.systems:
+        return list(ALL) if options.compare else []
+    names = options.systems.split(",")
+    if unknown := set(names) - set(ALL):
+        raise UnknownSystem(f"no system is called {', '.join(sorted(unknown))}; there are: {', '.join(ALL)}")
+    return names
+
+
 def run(options: argparse.Namespace, rows: Sequence[Any], eyes: Any) -> dict[str, Any]:
     """The table over `rows` as JSON types.  :raises WeightsMissing: a system's weights are not on this machine."""
     from captioner.architectures.native import NativeWriter
@@ -45,13 +54,11 @@ def run(options: argparse.Namespace, rows: Sequence[Any], eyes: Any) -> dict[str
     from captioner.rooms.gate.visibility import Visibility
     from captioner.training import comparison, systems
 
-    wanted = options.systems.split(",") if options.systems else list(ALL if options.compare else QUICK)
-    unknown = set(wanted) - set(ALL)
-    if unknown:
-        raise UnknownSystem(f"no system is called {', '.join(sorted(unknown))}; there are: {', '.join(ALL)}")
-    phraser = load_phraser()
+    names = wanted(options)
+    phraser, visibility = load_phraser(), Visibility.load()
     assert phraser is not None
-    seen = list(systems.look(rows, eyes))
+    nearest = "c" in names and bool(options.train and options.features)
+    seen = list(systems.look(rows, eyes, vectors=nearest))
     contexts = comparison.swapped_contexts(seen)
     table: list[dict[str, Any]] = []
     answers: list[systems.Answers] = []
@@ -59,59 +66,42 @@ def run(options: argparse.Namespace, rows: Sequence[Any], eyes: Any) -> dict[str
     def add(answer: systems.Answers, **more: Any) -> None:
         answers.append(answer)
         table.append({**comparison.line(answer, seen, phraser), **more})
-        print(f"{answer.name}: {answer.what}, {answer.seconds:.0f} s", file=sys.stderr)
+        _tell(f"{answer.name}: {answer.what}, {answer.seconds:.0f} s")
         if options.texts:
             comparison.write(options.texts, seen, answers)
 
-    def swapped(answer: systems.Answers) -> dict[str, Any]:
-        return comparison.copied(answer, contexts, seen, phraser)
+    def add_captioner(name: str, what: str, model: Any) -> None:
+        """Under its own pages, and under swapped ones for what it copies."""
+        own = systems.captioner(name, what, seen, model)  # first: the second run finds pictures in memory
+        swapped = systems.captioner(name, what, seen, model, contexts)
+        add(own, copied=comparison.copied(swapped, contexts, seen, phraser))
 
-    if "b" in wanted:
+    if "b" in names:
         add(systems.captions(seen))
-    if "c" in wanted and options.train and options.features:
+    if nearest:
         vectors, texts, dropped = systems.training_texts(options.train, options.features, seen)
         add(systems.nearest(seen, vectors, texts), near_duplicates_dropped=dropped)
-    if "d" in wanted:
-        plain = Starter(eyes)
-        add(
-            systems.captioner("d", "starter: evidence only", seen, plain),
-            copied=swapped(systems.captioner("d", "", seen, plain, contexts)),
-        )
-    if "r" in wanted:
-        ruled = StarterPage(eyes, phraser, Visibility.load())
-        add(
-            systems.captioner("r", "starter-page: evidence, page words by rule", seen, ruled),
-            copied=swapped(systems.captioner("r", "", seen, ruled, contexts)),
-        )
-    if not set(wanted) & {"a", "e", "f", "g", "h-e", "h-f", "h-g"}:
-        return _report(table, seen)
+    if "d" in names:
+        add_captioner("d", "starter: evidence only", Starter(eyes))
+    if "r" in names:
+        add_captioner("r", "starter-page: evidence, page words by rule", StarterPage(eyes, phraser, visibility))
     folder = options.writer or Path(str(resources.files("captioner"))) / SHIPPED
-    for prefix, place in (("", folder), ("h-", options.without_lora)):
-        names = [name for name in wanted if name.startswith("h-") == bool(prefix)]
-        if place is None or not set(names) & {f"{prefix}{letter}" for letter in "aefg"}:
+    for prefix, place, trained in (("", folder, "trained"), ("h-", options.without_lora, "trained without LoRA")):
+        if place is None or not {f"{prefix}{letter}" for letter in "aefg"} & set(names):
             continue
         writer = NativeWriter.load(place)
-        without = " without LoRA" if prefix else ""
         if f"{prefix}g" in names:
-            model = StarterLM(eyes, writer, phraser, Visibility.load())
-            add(
-                systems.captioner(
-                    f"{prefix}g", f"trained{without}, image + page, constrained to evidence", seen, model
-                ),
-                copied=swapped(systems.captioner("", "", seen, model, contexts)),
-            )
+            what = f"{trained}, image + page, constrained to evidence"
+            add_captioner(f"{prefix}g", what, StarterLM(eyes, writer, phraser, visibility))
         if f"{prefix}f" in names:
-            add(systems.free(f"{prefix}f", f"trained{without}, image + page, free text", seen, writer, say=_tell),
-                shuffled_image=comparison.gap(seen, writer))  # fmt: skip
+            free = systems.free(f"{prefix}f", f"{trained}, image + page, free text", seen, writer, say=_tell)
+            add(free, shuffled_image=comparison.gap(seen, writer))
         if f"{prefix}e" in names:
-            add(
-                systems.free(
-                    f"{prefix}e", f"trained{without}, image only, free text", seen, writer, page=False, say=_tell
-                )
-            )
+            what = f"{trained}, image only, free text"
+            add(systems.free(f"{prefix}e", what, seen, writer, page=False, say=_tell))
         if f"{prefix}a" in names:
             add(systems.free("a", "blind language model, page only", seen, writer, image=False, say=_tell))
-    return _report(table, seen)
+    return {"rows": len(seen), "systems": sorted(table, key=lambda line: str(line["system"]).replace("h-", "h"))}
 
 
 def remembering_eyes(folder: Path) -> Any:
@@ -120,10 +110,6 @@ def remembering_eyes(folder: Path) -> Any:
     from captioner.rooms.encode.remembering import RememberingEyes
 
     return RememberingEyes(Eyes.load(), folder)
-
-
-def _report(table: list[dict[str, Any]], seen: Sequence[Any]) -> dict[str, Any]:
-    return {"rows": len(seen), "systems": sorted(table, key=lambda line: str(line["system"]).replace("h-", "h"))}
 
 
 def _tell(text: str) -> None:

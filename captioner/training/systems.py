@@ -21,7 +21,7 @@ from captioner.architectures import bridge
 from captioner.architectures.native import NativeWriter
 from captioner.funnel import records
 from captioner.metrics.rows import Row, Skipped
-from captioner.prepare import duplicates, hashes, images, pagewords, prompts
+from captioner.prepare import candidates, duplicates, hashes, images, pagewords, prompts
 from captioner.rooms.decode import search
 from captioner.training import features
 from captioner.types import CaptionRequest, Outcome, PageContext, Sight
@@ -54,25 +54,25 @@ class Answers:
     texts: list[str | None]
     seconds: float
     outcomes: list[Outcome] = field(default_factory=list)
-    log_probabilities: list[float | None] = field(default_factory=list)
 
 
-def look(rows: Sequence[Row], eyes: Any) -> Iterator[Seen]:
-    """Open and look at every row; rows that the intake refuses are left out."""
+def look(rows: Sequence[Row], eyes: Any, *, vectors: bool = False) -> Iterator[Seen]:
+    """Open and look at every row; rows that the intake refuses are left out.
+
+    :param vectors: encode the picture once more for its pooled vector, which only `nearest` needs.
+    """
     for row in rows:
         taken = images.take_in(row.image.read_bytes(), name=row.image.name)
         if taken.outcome != images.ACCEPT:
             continue
         picture = images.open_derivative(taken.large)
-        pooled = eyes.tower.encode(picture).pooled
+        pooled = eyes.tower.encode(picture).pooled if vectors else np.zeros(0)
         yield Seen(row, taken.large, taken.content_hash, picture, eyes.look(picture), pooled)
 
 
 def captions(seen: Sequence[Seen]) -> Answers:
     """(b) The visible caption, copied without its credit."""
-    from captioner.prepare.candidates import without_credit
-
-    texts = [without_credit(pagewords.clean(one.row.context.caption)).strip() or None for one in seen]
+    texts = [candidates.without_credit(pagewords.clean(one.row.context.caption)).strip() or None for one in seen]
     return Answers("b", "visible caption, copied", texts, 0.0)
 
 
@@ -111,16 +111,12 @@ def free(
     *,
     image: bool = True,
     page: bool = True,
-    contexts: Sequence[PageContext] | None = None,
     say: Callable[[str], object] = lambda _: None,
 ) -> Answers:
     """(a), (e), (f) Greedy free text without any gate, in batches."""
     started = time.perf_counter()
     texts: list[str | None] = [None] * len(seen)
-    chances: list[float | None] = [None] * len(seen)
-    frames = [
-        frame(writer, one, contexts[i] if contexts else one.row.context, image, page) for i, one in enumerate(seen)
-    ]
+    frames = [frame(writer, one, one.row.context, image, page) for one in seen]
     order = sorted(range(len(seen)), key=lambda index: len(frames[index].after))
     for start in range(0, len(order), BATCH):
         chunk = order[start : start + BATCH]
@@ -133,9 +129,8 @@ def free(
         written = search.greedy(writer.model.start(rows), writer.model.end, max_tokens=MAX_TOKENS)
         for index, one in zip(chunk, written, strict=True):
             texts[index] = finished(writer.model.text(one.tokens), ended=one.ended) or None
-            chances[index] = one.mean
         say(f"{name}: {min(start + BATCH, len(order))} of {len(order)}")
-    return Answers(name, what, texts, time.perf_counter() - started, log_probabilities=chances)
+    return Answers(name, what, texts, time.perf_counter() - started)
 
 
 def frame(writer: NativeWriter, one: Seen, context: PageContext, image: bool, page: bool) -> bridge.Frame:
@@ -188,13 +183,14 @@ def training_texts(data: Path, cache: Path, rows: Sequence[Seen]) -> tuple[np.nd
     """
     dropped, vectors, texts = 0, [], []
     seen = features.load(cache)
+    known = [duplicates.Print("", hashes.perceptual_hash(one.picture), vector=one.pooled) for one in rows]
     own = np.stack([one.pooled / np.linalg.norm(one.pooled) for one in rows])
-    hashes_of_rows = [hashes.perceptual_hash(one.picture) for one in rows]
     for record in records.read(data, Skipped()):
         if record.image is None or record.image.name not in seen:
             continue
         vector = seen[record.image.name].pooled.astype(np.float32)
-        if _is_near(record.image, vector, own, hashes_of_rows):
+        alike = np.flatnonzero(own @ (vector / np.linalg.norm(vector)) >= duplicates.LEAK.cosine)
+        if _is_near(record.image, vector, [known[int(index)] for index in alike]):
             dropped += 1
             continue
         vectors.append(vector)
@@ -202,12 +198,10 @@ def training_texts(data: Path, cache: Path, rows: Sequence[Seen]) -> tuple[np.nd
     return np.stack(vectors), texts, dropped
 
 
-def _is_near(path: Path, vector: np.ndarray, own: np.ndarray, prints: Sequence[str]) -> bool:
-    """Same picture by LEAK rules of `duplicates`: a cosine first, as it is at hand, then the perceptual hash."""
-    likely = np.flatnonzero(own @ (vector / np.linalg.norm(vector)) >= duplicates.LEAK.cosine)
-    if not len(likely):
+def _is_near(path: Path, vector: np.ndarray, alike: Sequence[duplicates.Print]) -> bool:
+    """The same picture as one of `alike`; the file is opened only where there is one."""
+    if not alike:
         return False
     with Image.open(path) as file:
-        mine = hashes.perceptual_hash(file.convert("RGB"))
-    distances = (hashes.hamming(mine, prints[int(index)]) for index in likely)
-    return any(distance is not None and distance <= duplicates.LEAK.bits for distance in distances)
+        mine = duplicates.Print("", hashes.perceptual_hash(file.convert("RGB")), vector=vector)
+    return any(duplicates.same_picture(mine, other, duplicates.LEAK).same for other in alike)

@@ -27,7 +27,7 @@ from captioner.prepare.candidates import Candidate
 from captioner.prepare.phrases import PhraseKind, Phraser
 from captioner.prepare.vocabulary import Vocabulary, vocabulary
 from captioner.rooms.encode.tags import Taxonomy
-from captioner.rooms.gate import verdict, visibility
+from captioner.rooms.gate import score, verdict, visibility
 from captioner.rooms.gate.visibility import FEATURES, Visibility
 from captioner.training import corpus, features
 from captioner.training.features import Seen
@@ -97,12 +97,7 @@ def fit(asked: Sequence[Question], tree: Vocabulary) -> Visibility:
     table = Visibility(dict.fromkeys(FEATURES, 0.0), counts, base, {})
     rows = np.array([_row(one, table, tree, own=True) for one in asked])
     truth = np.array([one.named for one in asked], dtype=float)
-    weights = np.zeros(len(FEATURES))
-    for _ in range(30):
-        chance = 1 / (1 + np.exp(-rows @ weights))
-        slope = rows.T @ (truth - chance) - RIDGE * weights
-        curve = (rows * (chance * (1 - chance))[:, None]).T @ rows + RIDGE * np.eye(len(weights))
-        weights += np.linalg.solve(curve, slope)
+    weights = score.newton(rows, truth, RIDGE * np.eye(len(FEATURES)))
     return Visibility({name: round(float(w), 4) for name, w in zip(FEATURES, weights, strict=True)}, counts, base, {})
 
 

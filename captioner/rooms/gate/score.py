@@ -12,9 +12,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from captioner.types import CaptionError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 DEFAULTS = {  # name -> what a missing value counts as: the cautious end of each scale
     "min_support": 0.0,  # weakest checked phrase, 0..1
@@ -97,6 +100,25 @@ def value_of(values: Features, name: str) -> float:
     return DEFAULTS[name] if value is None or not math.isfinite(value) else float(value)
 
 
+def newton(design: np.ndarray, target: np.ndarray, penalty: np.ndarray) -> np.ndarray:
+    """Weights (F,) of the logistic model of `target` (N,) 0..1 on `design` (N, F) that maximise the likelihood less
+    half of w' P w, P = `penalty` (F, F).
+    """
+    import numpy as np
+
+    weights = np.zeros(design.shape[1])
+    for _ in range(STEPS):
+        chance = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
+        slope = design.T @ (target - chance) - penalty @ weights
+        curve = (design * np.maximum(chance * (1 - chance), 1e-10)[:, None]).T @ design + penalty
+        step = np.linalg.solve(curve, slope)
+        step *= min(1.0, 5 / max(np.abs(step).max(), 1e-12))  # no leap on nearly separable data
+        weights = weights + step
+        if np.abs(step).max() < 1e-9:
+            break
+    return weights
+
+
 def fit(
     rows: Sequence[Features], right: Sequence[bool], features: Sequence[str] = tuple(DEFAULTS), *, ridge: float = RIDGE
 ) -> Score:
@@ -114,17 +136,7 @@ def fit(
     means, scales = plain.mean(axis=0), plain.std(axis=0)
     scales[scales < 1e-12] = 1.0
     design = np.column_stack([np.ones(len(plain)), (plain - means) / scales])  # (rows, 1 + features)
-    penalty = ridge * np.diag([0.0, *np.ones(len(features))])
-    weights = np.zeros(design.shape[1])
-    for _ in range(STEPS):
-        chance = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
-        slope = design.T @ (target - chance) - penalty @ weights
-        curve = (design * np.maximum(chance * (1 - chance), 1e-10)[:, None]).T @ design + penalty
-        step = np.linalg.solve(curve, slope)
-        step *= min(1.0, 5 / max(np.abs(step).max(), 1e-12))  # no leap on nearly separable data
-        weights = weights + step
-        if np.abs(step).max() < 1e-9:
-            break
+    weights = newton(design, target, ridge * np.diag([0.0, *np.ones(len(features))]))
     numbers = {"weights": weights[1:], "means": means, "scales": scales}
     tuples = {name: tuple(float(number) for number in array) for name, array in numbers.items()}
     return Score(tuple(features), **tuples, intercept=float(weights[0]), n=len(rows))

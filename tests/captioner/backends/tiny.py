@@ -11,6 +11,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from tokenizers import decoders as decoding
 
 from captioner.rooms.encode.open_vocabulary import DISTRACTORS
+from tests.captioner.native.tiny import spread
 
 VOCABULARY = (
     "a an the dog cat red green sofa beach on with of picture write alt text describe image page title link what is "
@@ -49,16 +50,6 @@ def tokenizer(*special: str, bert: bool = False, end_last: bool = False) -> tran
     return transformers.PreTrainedTokenizerFast(
         tokenizer_object=inner, additional_special_tokens=list(special), model_max_length=4096, **named
     )
-
-
-def _spread(model: torch.nn.Module) -> torch.nn.Module:
-    """Weights large enough that the picture changes the words: the usual 0.02 makes every logit alike."""
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if parameter.dim() > 1 or name.endswith("class_embedding"):
-                parameter.normal_(0, 0.25, generator=generator)
-    return model.float().eval()
 
 
 def _save(folder: Path, model: torch.nn.Module, processor, tokens=None) -> Path:
@@ -107,7 +98,7 @@ def llava(folder: Path, *, template: str = CHAT) -> Path:
         num_additional_image_tokens=1,
         chat_template=template.replace("IMAGE", "<image>"),
     )
-    return _save(folder, _spread(transformers.LlavaForConditionalGeneration(config)), processor)
+    return _save(folder, spread(transformers.LlavaForConditionalGeneration(config)), processor)
 
 
 def qwen2_vl(folder: Path) -> Path:
@@ -131,7 +122,7 @@ def qwen2_vl(folder: Path) -> Path:
         transformers.Qwen2VLVideoProcessor(),
         chat_template=CHAT.replace("IMAGE", "<|vision_start|><|image_pad|><|vision_end|>"),
     )
-    return _save(folder, _spread(transformers.Qwen2VLForConditionalGeneration(config)), processor)
+    return _save(folder, spread(transformers.Qwen2VLForConditionalGeneration(config)), processor)
 
 
 def idefics3(folder: Path) -> Path:
@@ -162,7 +153,7 @@ def idefics3(folder: Path) -> Path:
         image_seq_len=1,
         chat_template=CHAT.replace("IMAGE", "<image>"),
     )
-    return _save(folder, _spread(transformers.Idefics3ForConditionalGeneration(config)), processor)
+    return _save(folder, spread(transformers.Idefics3ForConditionalGeneration(config)), processor)
 
 
 def blip(folder: Path) -> Path:
@@ -190,7 +181,7 @@ def blip(folder: Path) -> Path:
     )
     config = transformers.BlipConfig(text_config=text.to_dict(), vision_config=vision.to_dict(), projection_dim=WIDTH)
     processor = transformers.BlipProcessor(transformers.BlipImageProcessor(size={"height": 28, "width": 28}), tokens)
-    return _save(folder, _spread(transformers.BlipForConditionalGeneration(config)), processor)
+    return _save(folder, spread(transformers.BlipForConditionalGeneration(config)), processor)
 
 
 def git(folder: Path) -> Path:
@@ -210,7 +201,7 @@ def git(folder: Path) -> Path:
     )
     image_processor = transformers.CLIPImageProcessor(size={"shortest_edge": 28}, crop_size={"height": 28, "width": 28})
     return _save(
-        folder, _spread(transformers.GitForCausalLM(config)), transformers.GitProcessor(image_processor, tokens)
+        folder, spread(transformers.GitForCausalLM(config)), transformers.GitProcessor(image_processor, tokens)
     )
 
 
@@ -277,6 +268,6 @@ def grounding_dino(folder: Path) -> Path:
 
 
 def _save_detector(folder: Path, model: torch.nn.Module, processor) -> Path:
-    _spread(model).save_pretrained(folder)
+    spread(model).save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder

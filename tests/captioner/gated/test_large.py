@@ -44,7 +44,7 @@ def parts(tmp_path_factory):
     save_file(open_clip.create_model(ENCODER).state_dict(), root / "vit.safetensors")
     tokens = tiny.tokenizer("<|im_start|>", "<|im_end|>")
     tokens.chat_template = tiny.CHAT
-    model = tiny._spread(transformers.LlamaForCausalLM(transformers.LlamaConfig(vocab_size=len(tokens), **tiny.TEXT)))
+    model = tiny.spread(transformers.LlamaForCausalLM(transformers.LlamaConfig(vocab_size=len(tokens), **tiny.TEXT)))
     model.save_pretrained(root / "llama")
     tokens.save_pretrained(root / "llama")
     keys = {"language_model": "llama", "encoder": ENCODER, "encoder_weights": str(root / "vit.safetensors")}

@@ -51,11 +51,11 @@ def tokenizer(*, bos: bool, template: str | None) -> transformers.PreTrainedToke
 
 
 def spread(model: torch.nn.Module, deviation: float = 0.25) -> torch.nn.Module:
-    """Weights large enough that every token matters: with the usual 0.02 all logits are alike."""
+    """Weights large enough that picture and every token matter: with the usual 0.02 all logits are alike."""
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
-        for parameter in model.parameters():
-            if parameter.dim() > 1:
+        for name, parameter in model.named_parameters():
+            if parameter.dim() > 1 or name.endswith("class_embedding"):
                 parameter.normal_(0, deviation, generator=generator)
     return model.float().eval()
 
