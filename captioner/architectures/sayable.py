@@ -20,6 +20,7 @@ from captioner.prepare.vocabulary import Vocabulary
 from captioner.rooms.gate.verdict import Thing
 from captioner.types import Kind, Sight, Support
 
+VERSION = "2"  # raise it whenever the same evidence can give other texts
 MOST_TEXTS = 48
 FLAT = frozenset(
     {
@@ -35,6 +36,8 @@ MOST_NAME_WORDS = 5
 NOWHERE = 10_000
 NOT_SHOWN = re.compile(r"\bnot (?:pictured|shown|seen|in the (?:picture|photo))\b", re.I)
 APART = r"by|for|before|after|since|like|unlike|without|from|named after|(?:in )?(?:honou?r|memory) of|about|to"
+JOINED = r"(?:and|with|&|meets?|beside|next to)"
+CAPITAL = r"(?:\w+ ){0,2}[A-ZÀ-Þ][\w.’'-]*"
 UNCOUNTED = frozenset({"bread", "cattle", "clothing", "equipment", "food", "furniture", "luggage", "police", "staff"})
 VOWEL_LETTER_ONLY = re.compile(r"(?:uni(?!n)|use|usu|eu|one\b|once)", re.I)  # sound like a consonant
 LARGE = 0.08  # share of the picture under a person who may be called by name
@@ -189,8 +192,13 @@ def _place_in(text: str, words: str) -> int:
 
 
 def _is_elsewhere(name: str, caption: str) -> bool:
-    """True for "by NAME", "NAME's", "after NAME left" or "NAME (not pictured)": named, and not in the picture."""
+    """True for "by NAME", "NAME's", "after NAME left" or "NAME (not pictured)": named, and not in the picture.
+
+    And for "NAME and OTHER": one person is seen, and the caption does not say which of them.
+    """
     own = re.escape(name)
+    if re.search(rf"\b{own},? {JOINED} {CAPITAL}|{CAPITAL},? {JOINED} {own}\b", caption):
+        return True
     return bool(NOT_SHOWN.search(caption) or re.search(rf"\b(?i:{APART}) {own}\b|\b{own}['’]s?(?!\w)", caption))
 
 

@@ -45,6 +45,7 @@ class StarterPage(Starter):
         self.versions: Mapping[str, str] = {
             **self.versions,
             "candidates": candidates.VERSION,
+            "sayable": sayable.VERSION,
             "phrases": phraser.version if phraser else "absent",
             "visibility": f"{self.limits.version()} {visibility.version()}",
         }

@@ -266,3 +266,21 @@ def test_an_owner_or_a_place_is_no_subject_of_a_painting(phraser):
         assert not any(
             "Napoleon" in text or "Victorian" in text for text in among(ask(PAINTED, phraser, caption=caption))
         )
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "Eileen Collins and Jim Wetherbee (right)",
+        "Eileen Collins with commander Jim Wetherbee",
+        "EILEEN COLLINS, ASTRONAUT",
+        "Eileen Collins " * 6000,
+    ],
+    ids=["one of two", "one of two, with a trade", "capitals", "90,000 letters"],
+)
+def test_where_the_caption_does_not_say_who_is_seen_nobody_is_named(phraser, caption):
+    assert among(ask(ONE, phraser, caption=caption)) == {"A person"}
+
+
+def test_a_name_beside_what_a_person_has_is_said(phraser):
+    assert "Eileen Collins" in among(ask(ONE, phraser, caption="Eileen Collins with a helmet"))
