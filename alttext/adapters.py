@@ -1,7 +1,8 @@
-"""The seam to a CMS: what an adapter must give, and the loader of those in ALTTEXT["ADAPTERS"].
+"""The seam to a CMS: what an adapter must give, and the loader of those the site has.
 
 An adapter finds uses of images, tells the words around each, says who may edit it, and writes a text back inside a
-person's request. It knows nothing of suggestions, jobs or decisions.
+person's request. It knows nothing of suggestions, jobs or decisions. Those named in ALTTEXT["ADAPTERS"] are loaded, and
+those that installed apps bring along by an attribute `alttext_adapter` of their AppConfig.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from django.apps import apps
 from django.db.models import Q
 from django.utils.module_loading import import_string
 
 from alttext import conf
+
+ABOUT_TO_BE = "new:"  # keys of images in an editor that is not saved yet: no place of a listing, kept out of the queue
 
 
 class NotThere(LookupError):
@@ -73,6 +77,9 @@ class Place:
     :ivar role: declared by the site, or empty.
     :ivar stores_decorative: the CMS has a field for it; without one `alt.decorative` is never true, and `apply`
         compares texts only.
+    :ivar kind: what holds the image, in words of the CMS ("picture plugin"); the dry run of a scan counts by it.
+    :ivar fingerprint: changes whenever the bytes do, and is had without opening the file (a hash that the CMS keeps, or
+        name, size and time of a local file); a scan then does not read a known file again. Empty: cannot be told.
     """
 
     key: str
@@ -86,6 +93,8 @@ class Place:
     context: Context
     role: str = ""
     stores_decorative: bool = True
+    kind: str = ""
+    fingerprint: str = ""
 
 
 class Adapter(Protocol):
@@ -109,8 +118,11 @@ class Adapter(Protocol):
         """Condition on Placement for what `user` may edit; used for lists and single rows alike."""
         ...
 
-    def apply(self, key: str, *, alt: Alt, expected: Alt) -> None:
-        """Write `alt`, if `expected` still stands there; called only inside a person's request.
+    def apply(self, key: str, *, alt: Alt, expected: Alt, by: Any) -> str:
+        """Write `alt`, if `expected` still stands there; called only inside the request of the person `by`.
+
+        Returns what that person should know of where the text went, as a sentence: "Saved in a draft of the page; it
+        shows once the page is published." Empty where readers get it at once.
 
         :raises ChangedElsewhere: something else stands there.
         :raises NotThere: the use is gone.
@@ -120,9 +132,15 @@ class Adapter(Protocol):
         ...
 
 
+def paths() -> list[str]:
+    """Dotted paths of the site's adapters: of the setting, then of installed apps; each once."""
+    brought = [path for app in apps.get_app_configs() if (path := getattr(app, "alttext_adapter", ""))]
+    return list(dict.fromkeys([*conf.get("ADAPTERS"), *brought]))
+
+
 def all_adapters() -> list[Adapter]:
     """The adapters of the site.  :raises ImportError: one does not load."""
-    return [import_string(path)() for path in conf.get("ADAPTERS")]
+    return [import_string(path)() for path in paths()]
 
 
 def get(name: str) -> Adapter:

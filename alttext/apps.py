@@ -10,9 +10,9 @@ class AlttextConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from alttext import checks, conf  # noqa: F401  (registers the checks; models are loaded only now)
+        from alttext import adapters, checks  # noqa: F401  (registers the checks; models are loaded only now)
 
-        for path in conf.get("ADAPTERS"):
+        for path in adapters.paths():
             try:
                 connect = getattr(import_string(path), "connect", None)
             except ImportError:

@@ -13,15 +13,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Avg, Count
+
 import captioner as door
 from alttext import conf, edits
-from alttext.models import Asset, CaptionerVersion, ContextSnapshot
-from alttext.operations.suggestions import Answer
+from alttext.models import Asset, CaptionerVersion, ContextSnapshot, Suggestion
+from alttext.operations.suggestions import Answer, active_versions_key
+from captioner import planner
 from captioner.prepare import images
 
 log = logging.getLogger("alttext.captioning")
 HARD_LIMIT = 1000  # graphemes; above it the text is an error of the captioner, nothing is cut
 CONTROL = {"Cc", "Cf", "Cs", "Co"}
+ASSUMED_SECONDS = 0.5  # an image; the starter took 0.4-0.6 on two shared cores, docs/evaluation.md
+FEW_ANSWERS = 5  # below it the measured mean says nothing
 JOINERS = {"\u200c", "\u200d"}  # legal in Persian, Hindi and emoji
 
 
@@ -57,6 +62,19 @@ class Prepared:
     large: bytes
     verdict: str
     facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a number of suggestions takes.
+
+    :ivar hours: of one worker; None: nobody knows how fast the captioner is.
+    :ivar assumes: where the figure comes from, in words.
+    """
+
+    captions: int
+    hours: float | None
+    assumes: str
 
 
 _lock = threading.Lock()
@@ -171,6 +189,30 @@ def prepare(data: bytes, *, name: str = "") -> Prepared:
         verdict=verdict,
         facts={**facts, "intake": verdict},
     )
+
+
+def estimate(captions: int) -> Estimate:
+    """What `captions` suggestions take one worker with the captioner of this site. Starts none."""
+    name = conf.get("CAPTIONER")
+    rows = _measured(name)
+    answers = sum(count for count, _ in rows.values())
+    if answers >= FEW_ANSWERS:
+        lanes = [planner.Lane(lane, image_tokens=1, share=count / answers) for lane, (count, _) in rows.items()]
+        row = planner.measured(lanes, {lane: 1 / seconds for lane, (_, seconds) in rows.items()}, hour_price=0)
+        words = f"{1 / row.rate:.2g} s an image, the mean of {answers} answers of this captioner on this site"
+        return Estimate(captions, row.gpu_hours(captions), words)
+    if name in ("starter", "starter-page"):
+        row = planner.measured([planner.Lane("all", 1, share=1)], {"all": 1 / ASSUMED_SECONDS}, hour_price=0)
+        words = f"{ASSUMED_SECONDS} s an image as measured on two shared cores; nothing was measured here yet"
+        return Estimate(captions, row.gpu_hours(captions), words)
+    return Estimate(captions, None, f"its speed is known after its first {FEW_ANSWERS} answers")
+
+
+def _measured(captioner: str) -> dict[str, tuple[int, float]]:
+    """Lane -> number and mean seconds of the answers that the present version of `captioner` worked for."""
+    worked = Suggestion.objects.filter(captioner_version__key=active_versions_key(captioner), seconds__gt=0)
+    rows = worked.order_by().values_list("job__lane").annotate(Count("pk"), Avg("seconds"))
+    return {str(lane or "all"): (count, seconds) for lane, count, seconds in rows}
 
 
 def refused_by_intake(prepared: Prepared, *, captioner: str, versions_key: str, language: str) -> Answer:

@@ -10,7 +10,7 @@ from django.core.checks import CheckMessage, Error, Warning, register
 from django.db import connections
 from django.utils.module_loading import import_string
 
-from alttext import conf
+from alttext import adapters, conf
 
 
 @register("alttext")
@@ -32,9 +32,10 @@ def check_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
                 id="alttext.E002",
             )
         )
-    for path in conf.get("ADAPTERS"):
+    for path in adapters.paths():
         found += _check_adapter(path)
-    if any("imagefields" in path for path in conf.get("ADAPTERS")) and not conf.get("IMAGE_FIELDS"):
+    others = any("imagefields" not in path for path in adapters.paths())
+    if any("imagefields" in path for path in conf.get("ADAPTERS")) and not conf.get("IMAGE_FIELDS") and not others:
         hint = (
             'Name the models of your site in ALTTEXT["IMAGE_FIELDS"], or take the adapter out of ALTTEXT["ADAPTERS"].'
         )

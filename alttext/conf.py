@@ -46,6 +46,8 @@ class Conf:
     HEIC: bool = _key(False, "Read HEIC files; needs pillow-heif 1.8.1 or later.")
     WINDOW_DAYS: int = _key(28, "The last text a person commits within this time after the suggestion counts.")
     MIN_AUTHORS: int = _key(5, "Intervals and per-group figures appear from this number of authors.")
+    CLAIM_SECONDS: float = _key(900.0, "An image that an author has open is served to nobody else for this time.")
+    LATER_SECONDS: float = _key(86_400.0, "An image put off with “Not now” is not served to that author for this time.")
     PAGE_SIZE: int = _key(25, "Placements on one page of the queue.")
 
 

@@ -18,7 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -27,7 +27,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.crypto import salted_hmac
 
-from alttext import adapters, conf
+from alttext import adapters
 from alttext.models import ContextSnapshot, Decision
 from alttext.reports import EditRecord
 
@@ -225,8 +225,7 @@ def _last_counted(acts: list[Decision]) -> Decision | None:
     """The last act that was not taken back. Acts on a suggestion after its window change nothing."""
     suggestion = acts[0].suggestion
     if suggestion is not None:
-        closes = suggestion.suggested_at + timedelta(days=conf.get("WINDOW_DAYS"))
-        acts = [act for act in acts if act.at <= closes]
+        acts = [act for act in acts if act.at <= suggestion.closes_at]
     undone = {act.undoes_id for act in acts}
     counted = [act for act in acts if act.act != Decision.Act.UNDO and act.pk not in undone]
     if not counted or (counted[-1].act == Decision.Act.SAVE and not counted[-1].final_text.strip()):

@@ -94,6 +94,18 @@ class ChosenRole(forms.Form):
     role = forms.ChoiceField(choices=[(role.value, roles.LABELS[role]) for role in CHOOSABLE])
 
 
+class Comment(forms.Form):
+    """A word to colleagues. Named apart from the alternative text, so that neither is taken for the other."""
+
+    comment = forms.CharField(max_length=2000)
+
+
+class FilterName(forms.Form):
+    """The name of saved filters."""
+
+    name = forms.CharField(max_length=60)
+
+
 class Filters(forms.Form):
     """What the queue is narrowed by. A value that means nothing is left out."""
 
@@ -101,13 +113,16 @@ class Filters(forms.Form):
     language = forms.CharField(max_length=35, required=False)
     role = forms.ChoiceField(choices=[("", "")] + [(role.value, roles.LABELS[role]) for role in Role], required=False)
     search = forms.CharField(max_length=200, required=False)
+    who = forms.ChoiceField(choices=[("", ""), *queries.WHO.items()], required=False)
+    page = forms.IntegerField(min_value=1, required=False)
+    captioner = forms.IntegerField(min_value=1, required=False)
     after = forms.IntegerField(min_value=0, required=False)
 
     def values(self) -> dict[str, Any]:
         """Keyword arguments of `queries.queue`."""
         self.is_valid()
         data = getattr(self, "cleaned_data", {})
-        names = ("state", "language", "role", "search")
+        names = ("state", "language", "role", "search", "who", "page", "captioner")
         return {name: data[name] for name in names if data.get(name)}
 
     @property

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from alttext.models import ContextSnapshot, Decision, Job, Placement, Suggestion
+from alttext.adapters import ABOUT_TO_BE
+from alttext.models import (
+    CaptionerVersion,
+    Claim,
+    Comment,
+    ContextSnapshot,
+    Decision,
+    Draft,
+    Job,
+    Later,
+    Placement,
+    SavedFilter,
+    Suggestion,
+)
 from alttext.permissions import editable_by
 
 State = Placement.State
@@ -25,6 +39,9 @@ FILTERS = {
 }
 
 
+WHO = {"mine": "Open at my desk", "free": "Open at nobody’s", "others": "Open at somebody else’s"}
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """Some placements in id order, and where the next ones start."""
@@ -34,10 +51,24 @@ class Page:
 
 
 def queue(
-    *, user: Any, state: str = "todo", language: str = "", role: str = "", search: str = ""
+    *,
+    user: Any,
+    state: str = "todo",
+    language: str = "",
+    role: str = "",
+    search: str = "",
+    who: str = "",
+    page: int | None = None,
+    captioner: int | None = None,
+    at: datetime | None = None,
 ) -> QuerySet[Placement]:
-    """Placements that `user` may edit, in id order, with all that a row shows. `state` is a key of `FILTERS`."""
-    rows = editable_by(user).exclude(state=State.GONE).filter(FILTERS.get(state, FILTERS["todo"]))
+    """Placements that `user` may edit, in id order, with all that a row shows.
+
+    :param state: a key of `FILTERS`.  :param who: a key of `WHO`; needs `at`.
+    :param page: id of a placement: those of the same page.
+    :param captioner: id of a captioner version: those it has a suggestion pending for.
+    """
+    rows = _on_pages(user).filter(FILTERS.get(state, FILTERS["todo"]))
     if language:
         rows = rows.filter(language=language)
     if role:
@@ -46,17 +77,42 @@ def queue(
         rows = rows.filter(
             Q(page_title__icontains=search) | Q(image_name__icontains=search) | Q(current_alt__icontains=search)
         )
+    if who:
+        claimed = Claim.objects.filter(placement=OuterRef("pk"), until__gt=at)
+        held = {"mine": Exists(claimed.filter(by=user)), "others": Exists(claimed.exclude(by=user))}
+        rows = rows.filter(held.get(who, ~Exists(claimed)))
+    if page is not None:
+        same = Placement.objects.filter(pk=page).values_list("adapter", "page_url", "page_title").first()
+        rows = rows.filter(adapter=same[0], page_url=same[1], page_title=same[2]) if same else rows.none()
+    if captioner is not None:
+        pending = Suggestion.objects.filter(
+            placement=OuterRef("pk"), state=Suggestion.State.PENDING, captioner_version=captioner
+        )
+        rows = rows.filter(Exists(pending))
     return rows.select_related("asset", "snapshot").order_by("id")
 
 
-def page(rows: QuerySet[Placement], *, after: int = 0, size: int) -> Page:
-    """`size` rows with an id above `after`: a cursor, so that nothing is skipped when rows leave the queue."""
+def _on_pages(user: Any) -> QuerySet[Placement]:
+    """What `user` may edit and pages show: neither gone nor still in an editor that is not saved."""
+    return editable_by(user).exclude(state=State.GONE).exclude(key__startswith=ABOUT_TO_BE)
+
+
+def page(rows: QuerySet[Placement], *, after: int = 0, size: int, at: datetime | None = None) -> Page:
+    """`size` rows with an id above `after`: a cursor, so that nothing is skipped when rows leave the queue.
+
+    Each carries its newest suggestion and, with `at`, the claim in force.
+    """
     found = list(rows.filter(pk__gt=after)[: size + 1])
     more = len(found) > size
     found = found[:size]
     latest = {row.placement_id: row for row in latest_suggestions([item.pk for item in found])}
     for item in found:
         item.shown_suggestion = latest.get(item.pk)  # type: ignore[attr-defined]
+    if at is not None:
+        claims = Claim.objects.filter(placement__in=found, until__gt=at).select_related("by")
+        held = {row.placement_id: row for row in claims}
+        for item in found:
+            item.shown_claim = held.get(item.pk)  # type: ignore[attr-defined]
     return Page(placements=found, next_after=found[-1].pk if more else None)
 
 
@@ -71,15 +127,22 @@ def latest_suggestions(placement_ids: list[int]) -> list[Suggestion]:
 
 def counts(user: Any) -> Mapping[str, int]:
     """Placements under each key of `FILTERS` that `user` may edit, in one query."""
-    rows = editable_by(user).exclude(state=State.GONE)
+    rows = _on_pages(user)
     # the prefix keeps "stale" apart from the column of that name
     counted = rows.aggregate(**{f"in_{name}": Count("pk", filter=condition) for name, condition in FILTERS.items()})
     return {name: counted[f"in_{name}"] for name in FILTERS}
 
 
-def following(*, user: Any, after: int, state: str = "todo") -> Placement | None:
+def servable(*, user: Any, at: datetime, state: str = "todo") -> QuerySet[Placement]:
+    """What `user` may be served, in id order: not what others have claimed, nor what the user put off."""
+    claimed = Claim.objects.filter(placement=OuterRef("pk"), until__gt=at).exclude(by=user)
+    put_off = Later.objects.filter(placement=OuterRef("pk"), until__gt=at, by=user)
+    return queue(user=user, state=state).filter(~Exists(claimed), ~Exists(put_off))
+
+
+def following(*, user: Any, after: int, at: datetime, state: str = "todo") -> Placement | None:
     """The next placement to work on, in id order; from the start again once the end is reached."""
-    rows = queue(user=user, state=state).exclude(pk=after)
+    rows = servable(user=user, at=at, state=state).exclude(pk=after)
     return rows.filter(pk__gt=after).first() or rows.first()
 
 
@@ -103,8 +166,7 @@ def last_writer(placement: Placement) -> Decision | None:
 
 def languages(user: Any) -> list[str]:
     """Languages of the placements that `user` may edit, sorted."""
-    rows = editable_by(user).exclude(state=State.GONE)
-    return list(rows.order_by("language").values_list("language", flat=True).distinct())
+    return list(_on_pages(user).order_by("language").values_list("language", flat=True).distinct())
 
 
 def position(placement: Placement) -> tuple[int, int]:
@@ -135,6 +197,32 @@ def undoable(placement: Placement) -> Decision | None:
         return None
     stands = (placement.current_alt, placement.decorative) == (last.final_text, last.final_decorative)
     return last if last.act == Decision.Act.REJECT or stands else None
+
+
+def claim_of(placement: Placement, *, at: datetime) -> Claim | None:
+    """The claim in force on `placement`, with who holds it."""
+    return Claim.objects.filter(placement=placement, until__gt=at).select_related("by").first()
+
+
+def draft_of(placement: Placement, *, user: Any) -> Draft | None:
+    """The text that `user` typed for `placement` and has not saved."""
+    return Draft.objects.filter(placement=placement, by=user).first()
+
+
+def comments(placement: Placement) -> QuerySet[Comment]:
+    """Words to colleagues about `placement`, oldest first."""
+    return placement.comments.select_related("by").order_by("pk")
+
+
+def captioners_offering(user: Any) -> list[CaptionerVersion]:
+    """Captioner versions with a suggestion pending, the newest first."""
+    pending = Suggestion.objects.filter(captioner_version=OuterRef("pk"), state=Suggestion.State.PENDING)
+    return list(CaptionerVersion.objects.filter(Exists(pending)).order_by("-last_seen_at"))
+
+
+def saved_filters(user: Any) -> QuerySet[SavedFilter]:
+    """The saved filters of `user` by name."""
+    return SavedFilter.objects.filter(by=user).order_by("name")
 
 
 def is_waiting(placement: Placement) -> bool:

@@ -2,14 +2,19 @@
 
 from django.urls import include, path
 
-from alttext.views import acts, dashboards, placement, queue
+from alttext.views import acts, dashboards, desk, field, placement, queue
 
 app_name = "alttext"
 urlpatterns: list = [
     path("", queue.show, name="home"),
     path("queue/", queue.show, name="queue"),
+    path("queue/next/", desk.serve, name="next"),
+    path("queue/filters/save/", desk.save_filter, name="save-filter"),
+    path("queue/filters/forget/", desk.forget_filter, name="forget-filter"),
     path("keys/", queue.keys, name="keys"),
     path("find/<str:adapter>/<path:key>/", placement.find, name="find"),
+    path("field/<str:adapter>/<path:key>/ask/", field.ask, name="field-ask"),
+    path("field/<str:adapter>/<path:key>/", field.show, name="field"),
     path("placement/<int:placement_id>/", placement.show, name="placement"),
     path("placement/<int:placement_id>/suggestion/", placement.suggestion, name="suggestion"),
     path("placement/<int:placement_id>/check/", placement.check, name="check"),
@@ -19,6 +24,10 @@ urlpatterns: list = [
     path("placement/<int:placement_id>/undo/", acts.undo, name="undo"),
     path("placement/<int:placement_id>/request/", acts.ask, name="request"),
     path("placement/<int:placement_id>/role/", acts.role, name="role"),
+    path("placement/<int:placement_id>/later/", desk.later, name="later"),
+    path("placement/<int:placement_id>/discard/", desk.discard, name="discard"),
+    path("placement/<int:placement_id>/release/", desk.release, name="release"),
+    path("placement/<int:placement_id>/comment/", desk.comment, name="comment"),
     path("dashboards/", dashboards.show, name="dashboards"),
     path("dashboards/edits.csv", dashboards.edits_csv, name="edits-csv"),
     path("api/", include("alttext.api")),

@@ -220,7 +220,7 @@ SHORTCUTS = (
     ("Alt+Shift+D", "Mark the image as decorative"),
     ("Alt+Shift+U", "Undo the last decision on this image"),
     ("Alt+Shift+G", "Get a suggestion, or another one"),
-    ("Alt+Shift+K", "Go on to the next image without saving"),
+    ("Alt+Shift+K", "Not now: put the image off and go on to the next one"),
     ("Alt+Shift+Q", "Go to the queue"),
 )
 

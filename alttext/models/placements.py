@@ -88,6 +88,9 @@ class Placement(models.Model):
     image_name = models.TextField(blank=True)
     image_url = models.TextField(blank=True)
     asset = models.ForeignKey(Asset, null=True, on_delete=models.PROTECT, related_name="placements")
+    fingerprint = models.CharField(
+        max_length=200, blank=True, help_text="what the adapter said of the file when its bytes were read"
+    )
     snapshot = models.ForeignKey(ContextSnapshot, null=True, on_delete=models.PROTECT, related_name="placements")
     role = models.CharField(max_length=16, choices=ROLES, default=Role.UNKNOWN)
     chosen_role = models.CharField(max_length=16, choices=ROLES, blank=True, help_text="by a person, in the workbench")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from alttext import conf
 from alttext.edits import Outcome
 from alttext.models.placements import Asset, ContextSnapshot, Placement
 
@@ -133,6 +135,7 @@ class Suggestion(models.Model):
     seconds = models.FloatField(null=True)
     suggested_at = models.DateTimeField()
     state_at = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True, help_text="the page was published; later texts are no edits of it")
 
     class Meta:
         constraints = [
@@ -166,6 +169,12 @@ class Suggestion(models.Model):
 
     def __str__(self) -> str:
         return self.text if self.text is not None else f"({self.reasons})"
+
+    @property
+    def closes_at(self) -> datetime:
+        """Until when texts count as what became of it: the end of its window, or the publication of the page."""
+        ends = self.suggested_at + timedelta(days=conf.get("WINDOW_DAYS"))
+        return min(ends, self.closed_at) if self.closed_at else ends
 
     @property
     def reason_list(self) -> list[str]:
@@ -214,6 +223,7 @@ class Decision(models.Model):
     snapshot = models.ForeignKey(ContextSnapshot, null=True, on_delete=models.PROTECT, related_name="+")
     undoes = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
     idempotency_key = models.UUIDField(unique=True, default=uuid.uuid4)
+    note = ""  # not stored: what the author should know of where the text went
 
     class Meta:
         constraints = [

@@ -1,5 +1,7 @@
 """What a person does with a placement: save a text, reject, mark decorative, undo. The only way into the CMS.
 
+What a person saves in the CMS's own editor stands there already: `record_written` records it as the same kind of act.
+
 Compare-and-set: each act carries what was on screen (`Seen`). The placement's version, the image bytes, the page words
 and the text in the CMS are compared before anything is written; the row that records the act is written in the same
 transaction as the change.
@@ -8,15 +10,16 @@ transaction as the change.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from alttext import adapters, conf, edits, queries
+from alttext import adapters, edits, queries
 from alttext.adapters import Alt, ChangedElsewhere
-from alttext.models import Decision, Placement, Suggestion
+from alttext.models import Claim, Decision, Draft, Later, Placement, Suggestion
 from alttext.operations import placements
 
 Act = Decision.Act
@@ -134,6 +137,47 @@ def undo(*, placement: Placement, seen: Seen, by: Any, at: datetime, key: uuid.U
     return _decide(placement, seen, _Act(Act.UNDO, None, by, at, key))
 
 
+def record_written(*, adapter: adapters.Adapter, key: str, by: Any, at: datetime) -> Decision | None:
+    """Record the alt text that `by` has just saved in the CMS's own editor; it stands there already.
+
+    It counts as an act on the suggestion that was offered for the same image, also where the words around it were
+    edited in the same save. None: the text is the one that was known before, or none at all. Call it in the request
+    that saves, before anything else refreshes the placement (the signals do, once the transaction is committed): what
+    stood there before is read from the placement.
+
+    :raises adapters.NotThere: the place or its image file is gone.
+    """
+    known = Placement.objects.filter(adapter=adapter.name, key=key).first()
+    before = Alt(known.current_alt, known.decorative) if known else Alt()
+    offered = Suggestion.objects.filter(placement=known, state__in=[Suggestion.State.PENDING, *_COUNTED])
+    suggestion = offered.select_related("snapshot").order_by("-pk").first() if known else None
+    current, _ = placements.refresh(adapter, adapter.place(key), at=at)
+    with transaction.atomic():
+        placement = (
+            Placement.objects.select_for_update(of=("self",)).select_related("asset", "snapshot").get(pk=current.pk)
+        )
+        after = Alt(placement.current_alt, placement.decorative)
+        raced = known is not None and placement.version != known.version  # the workbench was faster, and recorded it
+        if raced or after == before or not (after.decorative or after.text.strip()):
+            return None
+        if suggestion is not None and suggestion.asset_id != placement.asset_id:
+            suggestion = None  # a text for another picture is no edit of it
+        act = _Act(Act.DECORATIVE if after.decorative else Act.SAVE, after, by, at, None)
+        decision = _row(placement, suggestion, before, after, act, None)
+        decision.save(force_insert=True)
+        _settle(placement, after, decision, suggestion, act)
+        return decision
+
+
+def close(*, placements: Iterable[Placement], at: datetime) -> int:
+    """The page was published: what people made of the suggestions is final, later texts are no edits of them.
+
+    A suggestion that nobody decided on stays open until its window ends.
+    """
+    undecided = Suggestion.objects.filter(placement__in=list(placements), state__in=_COUNTED, closed_at=None)
+    return undecided.update(closed_at=at)
+
+
 @dataclass(frozen=True, slots=True)
 class _Act:
     act: str
@@ -203,9 +247,9 @@ def _write(placement_id: int, adapter: adapters.Adapter, seen: Seen, act: _Act) 
         latest = placement.decisions.order_by("-version").first()
         if latest is not None and latest.final_text == after.text:
             return latest  # identical to what a person saved: no new row
-    if after != before:
-        adapter.apply(placement.key, alt=after, expected=before)
+    note = adapter.apply(placement.key, alt=after, expected=before, by=act.by) if after != before else ""
     decision = _row(placement, suggestion, before, after, act, undone)
+    decision.note = note
     decision.save(force_insert=True)
     _settle(placement, after, decision, suggestion, act)
     return decision
@@ -318,7 +362,7 @@ def _settle(placement: Placement, after: Alt, decision: Decision, suggestion: Su
     """Bring placement, suggestion and open jobs in line with the decision just recorded."""
     if suggestion is not None:
         state, trivial = _state_of(suggestion, decision)
-        if act.at > suggestion.suggested_at + timedelta(days=conf.get("WINDOW_DAYS")):
+        if act.at > suggestion.closes_at:
             undecided = suggestion.state == Suggestion.State.PENDING
             state, trivial = (Suggestion.State.EXPIRED if undecided else suggestion.state), suggestion.trivial
         if state != suggestion.state or trivial != suggestion.trivial:
@@ -329,6 +373,7 @@ def _settle(placement: Placement, after: Alt, decision: Decision, suggestion: Su
     decided = after.decorative or bool(after.text.strip())
     if act.act in (Act.SAVE, Act.DECORATIVE):
         placements.supersede(placement, at=act.at)  # open jobs and another pending suggestion are overtaken
+        _clear_desk(placement, by=act.by)
     placement.version = decision.version
     placement.current_alt, placement.decorative, placement.alt_hash = after.text, after.decorative, after.hash
     placement.state = _shown_state(placement, decided)
@@ -338,6 +383,13 @@ def _settle(placement: Placement, after: Alt, decision: Decision, suggestion: Su
     if placement.asset is not None:  # a role may follow from "decorative"; the bytes were compared just now
         adapter = adapters.get(placement.adapter)
         placements.sync(adapter, placement.key, bytes_row=placement.asset, at=act.at)
+
+
+def _clear_desk(placement: Placement, *, by: Any) -> None:
+    """A text stands there: nobody is at work on it any more, and its author's draft is saved. Others keep theirs."""
+    Claim.objects.filter(placement=placement).delete()
+    Later.objects.filter(placement=placement).delete()
+    Draft.objects.filter(placement=placement, by=by).delete()
 
 
 def _is_stale(placement: Placement, decision: Decision, act: _Act) -> bool:

@@ -91,6 +91,9 @@ LOGOUT_REDIRECT_URL = "/"
 # the sign-in page names the three accounts, whose passwords are their names
 DEMO_LOGINS = DEBUG or os.environ.get("ALTTEXT_DEMO", "") == "1"
 
+DEMO_CONTENT = "alttext.project.demo.content.load"  # what `alttext_demo` fills the site with
+DEMO_EDITOR = ""  # where its pages are edited
+
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 TIME_ZONE = "UTC"

@@ -49,6 +49,7 @@ class _Act(NamedTuple):
     by_id: int
     at: datetime
     suggested_at: datetime
+    closed_at: datetime | None
     outcome: str
     trivial: bool
     distance: int | None
@@ -67,6 +68,7 @@ class _Act(NamedTuple):
 
 COLUMNS = {
     "suggested_at": "suggestion__suggested_at",
+    "closed_at": "suggestion__closed_at",
     "suggested_text": "suggestion__text",
     "language": "suggestion__snapshot__language",
     "captioner_name": "suggestion__captioner_version__name",
@@ -83,8 +85,8 @@ def edit_records(*, user: Any, cohort: Cohort) -> Iterator[EditRecord]:
         .values_list(*(COLUMNS.get(name, name) for name in _Act._fields))
     )
     for _, group in groupby(map(_Act._make, rows.iterator(chunk_size=2000)), key=attrgetter("suggestion_id")):
-        # acts after the window change no state, so they change no record, undoing ones included
-        acts = [act for act in group if act.at <= act.suggested_at + window]
+        # acts after the window or the publication change no state, so they change no record, undoing ones included
+        acts = [act for act in group if act.at <= min(act.suggested_at + window, act.closed_at or act.at)]
         if (saved := _last_saved(acts)) is not None:
             yield _record(saved)
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from alttext import adapters, forms, permissions, queries, rules, tasks
 from alttext.models import Decision, Placement
-from alttext.operations import decisions, placements
+from alttext.operations import decisions, desk, placements
 from alttext.operations.decisions import (
     ContextChanged,
     ImageChanged,
@@ -62,12 +62,11 @@ def save(request: HttpRequest, placement_id: int) -> HttpResponse:
     if isinstance(decision, HttpResponse):
         return decision
     if request.POST.get("then") == "next":
-        return _go_on(request, placement)
+        return _go_on(request, placement, decision)
     if decision.version <= placement.version:
         return _done(request, placement, Done("Saved already", "The text has not changed since."))
     used = USED.get(decision.outcome, "") if placement.state == Placement.State.OFFERED else ""
-    detail = f"{used} {_notes(placement)}".strip()
-    return _done(request, placement, Done("Saved", detail))
+    return _done(request, placement, Done("Saved", " ".join(filter(None, [used, decision.note, _notes(placement)]))))
 
 
 @require_POST
@@ -116,7 +115,8 @@ def decorative(request: HttpRequest, placement_id: int) -> HttpResponse:
     )
     if isinstance(decision, HttpResponse):
         return decision
-    done = Done("Marked as decorative", "Screen readers will skip the image. Undo brings the text back.")
+    detail = f"Screen readers will skip the image. {decision.note} Undo brings the text back."
+    done = Done("Marked as decorative", detail.replace("  ", " "))
     return _done(request, placement, done, typed=form.typed)
 
 
@@ -136,7 +136,12 @@ def undo(request: HttpRequest, placement_id: int) -> HttpResponse:
     )
     if isinstance(decision, HttpResponse):
         return decision
-    return _done(request, placement, Done("Undone", _what_stands(decision), offer_next=False), typed=form.typed)
+    return _done(
+        request,
+        placement,
+        Done("Undone", f"{_what_stands(decision)} {decision.note}".strip(), offer_next=False),
+        typed=form.typed,
+    )
 
 
 @require_POST
@@ -231,9 +236,9 @@ def _asked(request: HttpRequest, placement: Placement, typed: str, say: str) -> 
     return respond(request, f"{PAGE}#editor", context, fallback=fallback, say=say)
 
 
-def _go_on(request: HttpRequest, placement: Placement) -> HttpResponse:
-    following = queries.following(user=request.user, after=placement.pk)
-    said = f"Saved the text of {placement.image_name} on {placement.page_title}."
+def _go_on(request: HttpRequest, placement: Placement, decision: Decision) -> HttpResponse:
+    following = desk.serve(user=request.user, after=placement.pk, at=timezone.now())
+    said = f"Saved the text of {placement.image_name} on {placement.page_title}. {decision.note}".strip()
     if following is None:
         return go(request, reverse("alttext:queue"), say=f"{said} Nothing is left to do.", settled=placement.pk)
     return go(request, f"{following.get_absolute_url()}?arrived=1", say=said, settled=placement.pk)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils import timezone
 
-from alttext import edits, forms, queries, roles, rules, wording
-from alttext.models import ContextSnapshot, Decision, Placement, Suggestion
+from alttext import edits, forms, permissions, queries, roles, rules, wording
+from alttext.models import Claim, ContextSnapshot, Decision, Placement, Suggestion
 from alttext.operations import decisions
 
 HISTORY = 20  # decisions shown; all of them are kept
@@ -48,13 +49,18 @@ def context(
     done: Done | None = None,
     conflict: Conflict | None = None,
     asked: bool = False,
+    claim: Claim | None = None,
 ) -> dict[str, Any]:
     """Everything the editor's template names.
 
     :param typed: what the author has in the box; None: the current text, or else the pending suggestion.
     :param problem: why nothing was saved, in a sentence.
     """
+    now = timezone.now()
     suggestion = queries.suggestion_of(placement)
+    draft = queries.draft_of(placement, user=request.user) if typed is None and done is None else None
+    if draft is not None:
+        typed = draft.text
     text = initial_text(placement, suggestion) if typed is None else typed
     elsewhere = queries.elsewhere(placement, user=request.user)
     last_act = queries.undoable(placement)
@@ -67,20 +73,30 @@ def context(
         "done": done,
         "conflict": conflict,
         "asked": asked,
-        "seen": decisions.seen(placement, _countable(suggestion, placement)),
+        # a draft keeps what was on screen when it was written: a text saved meanwhile by somebody else is noticed
+        "seen": draft or decisions.seen(placement, _countable(suggestion, placement)),
+        "draft": draft,
+        "claim": claim or queries.claim_of(placement, at=now),
+        "is_lead": permissions.may_see_dashboards(request.user),
         "key": uuid.uuid4(),
         "history": list(queries.history(placement)[:HISTORY]),
         "may_undo": last_act is not None,
         "last_act": last_act,
         "prefilled": typed is None and suggestion is not None and text == suggestion.text != placement.current_alt,
         "elsewhere": elsewhere,
-        "following": queries.following(user=request.user, after=placement.pk),
+        "following": queries.following(user=request.user, after=placement.pk, at=now),
         "roles": [(role.value, roles.LABELS[role]) for role in forms.CHOOSABLE],
         "image_urls": [placement.image_url, *(other.image_url for other in elsewhere)],
         "arrived": "arrived" in request.GET,
+        **comments_context(placement),
         **suggestion_context(placement, suggestion),
         **text_context(placement, text),
     }
+
+
+def comments_context(placement: Placement) -> dict[str, Any]:
+    """What people said to each other about the image."""
+    return {"comments": list(queries.comments(placement))}
 
 
 def suggestion_context(placement: Placement, suggestion: Suggestion | None) -> dict[str, Any]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from alttext import permissions, queries
+from alttext import forms, permissions, queries
 from alttext.models import Placement
+from alttext.operations import desk
 from alttext.views import editor
 from alttext.views.respond import respond, unchanged
 from alttext.views.security import workbench
@@ -18,9 +20,10 @@ PAGE = "alttext/placement.html"
 @require_safe
 @workbench
 def show(request: HttpRequest, placement_id: int) -> HttpResponse:
-    """The page of one placement."""
+    """The page of one placement, which is then claimed for who opened it, unless somebody else is at it."""
     placement = permissions.get_placement_or_404(user=request.user, placement_id=placement_id)
-    return respond(request, f"{PAGE}#editor", editor.context(request, placement))
+    claim = desk.claim(placement=placement, by=request.user, at=timezone.now())
+    return respond(request, f"{PAGE}#editor", editor.context(request, placement, claim=claim))
 
 
 @require_safe
@@ -45,9 +48,12 @@ def _news(placement: Placement) -> str:
 @require_POST
 @workbench
 def check(request: HttpRequest, placement_id: int) -> HttpResponse:
-    """What the rules say about the text in the box. Nothing is stored."""
+    """What the rules say about the text in the box, which is kept as the author's draft. No decision is made."""
     placement = permissions.get_placement_or_404(user=request.user, placement_id=placement_id)
     text = request.POST.get("text", "").replace("\r\n", "\n")
+    form = forms.Act(request.POST)
+    if form.is_valid() and (editor.is_unsaved(placement, text) or not text.strip()):
+        desk.keep_draft(placement=placement, text=text, seen=form.seen, by=request.user, at=timezone.now())
     return respond(
         request,
         f"{PAGE}#findings",

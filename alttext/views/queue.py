@@ -5,9 +5,10 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from alttext import conf, forms, queries, roles, wording
+from alttext import conf, forms, permissions, queries, roles, wording
 from alttext.views.respond import respond, wants_fragment
 from alttext.views.security import workbench
 
@@ -18,7 +19,9 @@ def show(request: HttpRequest) -> HttpResponse:
     """Placements that the author may edit, some at a time."""
     form = forms.Filters(request.GET)
     wanted = form.values()
-    found = queries.page(queries.queue(user=request.user, **wanted), after=form.cursor, size=conf.get("PAGE_SIZE"))
+    now = timezone.now()
+    rows = queries.queue(user=request.user, at=now, **wanted)
+    found = queries.page(rows, after=form.cursor, size=conf.get("PAGE_SIZE"), at=now)
     counts = queries.counts(request.user)
     state = wanted.get("state", "todo")
     narrowed = {name: value for name, value in wanted.items() if name != "state"}
@@ -33,6 +36,10 @@ def show(request: HttpRequest) -> HttpResponse:
         "cursor": form.cursor,
         "further": urlencode({**wanted, "after": found.next_after}) if found.next_after else "",
         "languages": queries.languages(request.user),
+        "who": queries.WHO.items(),
+        "captioners": queries.captioners_offering(request.user),
+        "saved_filters": [(row.name, row.query) for row in queries.saved_filters(request.user)],
+        "is_lead": permissions.may_see_dashboards(request.user),
         "roles": [(role.value, label) for role, label in roles.LABELS.items()],
         "image_urls": [placement.image_url for placement in found.placements],
     }

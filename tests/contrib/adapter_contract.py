@@ -116,7 +116,7 @@ class AdapterContract:
         with pytest.raises(NotThere):
             stage.adapter.read_image(stage.key)
         with pytest.raises(NotThere):
-            stage.adapter.apply(stage.key, alt=Alt("Too late"), expected=Alt())
+            stage.adapter.apply(stage.key, alt=Alt("Too late"), expected=Alt(), by=stage.editor)
 
     @pytest.mark.parametrize(
         "make", [lambda key: "", lambda key: ":", lambda key: key + "x", lambda key: "x" + key, lambda key: f" {key}"]
@@ -148,33 +148,33 @@ class AdapterContract:
 
     @pytest.mark.parametrize("text", EXACT)
     def test_a_text_is_written_to_the_byte(self, stage: Stage, text: str):
-        stage.adapter.apply(stage.key, alt=Alt(text), expected=Alt())
+        stage.adapter.apply(stage.key, alt=Alt(text), expected=Alt(), by=stage.editor)
         assert stage.adapter.place(stage.key).alt == Alt(text)
 
     def test_decorative_is_written_and_taken_back(self, stage: Stage):
-        stage.adapter.apply(stage.key, alt=Alt(decorative=True), expected=Alt())
+        stage.adapter.apply(stage.key, alt=Alt(decorative=True), expected=Alt(), by=stage.editor)
         assert stage.adapter.place(stage.key).alt == Alt(decorative=True)
-        stage.adapter.apply(stage.key, alt=Alt("Words again"), expected=Alt(decorative=True))
+        stage.adapter.apply(stage.key, alt=Alt("Words again"), expected=Alt(decorative=True), by=stage.editor)
         assert stage.adapter.place(stage.key).alt == Alt("Words again")
 
     @pytest.mark.parametrize("expected", [Alt(), Alt("What the author saw"), Alt(decorative=True)])
     def test_a_stale_apply_is_refused(self, stage: Stage, expected: Alt):
         stage.change("Somebody was faster")
         with pytest.raises(ChangedElsewhere):
-            stage.adapter.apply(stage.key, alt=Alt("Mine"), expected=expected)
+            stage.adapter.apply(stage.key, alt=Alt("Mine"), expected=expected, by=stage.editor)
         assert stage.adapter.place(stage.key).alt == Alt("Somebody was faster")
 
     def test_the_second_of_two_saves_is_refused(self, stage: Stage):
-        stage.adapter.apply(stage.key, alt=Alt("First"), expected=Alt())
+        stage.adapter.apply(stage.key, alt=Alt("First"), expected=Alt(), by=stage.editor)
         with pytest.raises(ChangedElsewhere):
-            stage.adapter.apply(stage.key, alt=Alt("Second"), expected=Alt())
+            stage.adapter.apply(stage.key, alt=Alt("Second"), expected=Alt(), by=stage.editor)
         assert stage.adapter.place(stage.key).alt == Alt("First")
 
     def test_a_text_that_does_not_fit_is_refused_before_it_is_written(self, stage: Stage):
         key, limit = stage.narrow()
-        stage.adapter.apply(key, alt=Alt("x" * limit), expected=Alt())
+        stage.adapter.apply(key, alt=Alt("x" * limit), expected=Alt(), by=stage.editor)
         with pytest.raises(TextDoesNotFit) as refused:
-            stage.adapter.apply(key, alt=Alt("x" * (limit + 1)), expected=Alt("x" * limit))
+            stage.adapter.apply(key, alt=Alt("x" * (limit + 1)), expected=Alt("x" * limit), by=stage.editor)
         assert refused.value.limit == limit
         assert stage.adapter.place(key).alt == Alt("x" * limit)
 

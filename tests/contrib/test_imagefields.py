@@ -15,9 +15,9 @@ from django.core import serializers
 from django.core.files.base import ContentFile
 from django.db import connection, models
 
-from alttext import tasks
+from alttext import plain, tasks
 from alttext.adapters import Alt, ChangedElsewhere, Context, NotThere
-from alttext.contrib.imagefields import entries, plain, setting
+from alttext.contrib.imagefields import entries, setting
 from alttext.contrib.imagefields.adapter import ImageFieldsAdapter
 from alttext.models import Job, Placement
 from alttext.project.demo.models import Illustration
@@ -122,7 +122,7 @@ class TestKeys:
         adapter = configure({**ILLUSTRATION, "filter": {"caption": "keep"}})
         assert [place.key for place in adapter.places()] == [f"demo.illustration:{kept.pk}:image"]
         with pytest.raises(NotThere):
-            adapter.apply(f"demo.illustration:{left.pk}:image", alt=Alt("x"), expected=Alt())
+            adapter.apply(f"demo.illustration:{left.pk}:image", alt=Alt("x"), expected=Alt(), by=None)
 
     def test_the_file_that_cannot_be_read_is_named(self, stage):
         stage.lose_file()
@@ -139,7 +139,7 @@ class TestRaces:
         def write(number: int) -> str:
             barrier.wait(timeout=30)
             try:
-                ImageFieldsAdapter().apply(key, alt=Alt(f"Text {number}"), expected=Alt())
+                ImageFieldsAdapter().apply(key, alt=Alt(f"Text {number}"), expected=Alt(), by=None)
             except ChangedElsewhere:
                 return ""
             finally:
@@ -331,7 +331,7 @@ class TestSignals:
 
     def test_our_own_write_tells_nothing(self, stage, django_capture_on_commit_callbacks):
         with django_capture_on_commit_callbacks() as told:
-            stage.adapter.apply(stage.key, alt=Alt("By the workbench"), expected=Alt())
+            stage.adapter.apply(stage.key, alt=Alt("By the workbench"), expected=Alt(), by=stage.editor)
         assert told == []
         with django_capture_on_commit_callbacks() as told:
             stage.row.save()
@@ -420,7 +420,7 @@ class TestAnotherModel:
         adapter = ImageFieldsAdapter()
         keys = [f"demo.poster:{poster.pk.hex}:front", f"demo.poster:{poster.pk.hex}:back"]
         assert [place.key for place in adapter.places()] == keys == entries.keys_of(poster)
-        adapter.apply(keys[1], alt=Alt("Back"), expected=Alt())
+        adapter.apply(keys[1], alt=Alt("Back"), expected=Alt(), by=None)
         assert [adapter.place(key).alt for key in keys] == [Alt(), Alt("Back")]
         assert adapter.read_image(keys[0]) != adapter.read_image(keys[1])
 
@@ -459,7 +459,7 @@ class TestAnotherModel:
     def test_without_a_mark_decorative_is_an_empty_text(self, make_poster):
         poster = make_poster(front_alt="Words")
         adapter, key = ImageFieldsAdapter(), f"demo.poster:{poster.pk.hex}:front"
-        adapter.apply(key, alt=Alt(decorative=True), expected=Alt("Words"))
+        adapter.apply(key, alt=Alt(decorative=True), expected=Alt("Words"), by=None)
         assert adapter.place(key).alt == Alt()
         assert not adapter.place(key).stores_decorative
 
@@ -467,7 +467,7 @@ class TestAnotherModel:
         poster = make_poster()
         before = poster.changed_at
         poster_model.objects.filter(pk=poster.pk).update(body="written by somebody else")
-        ImageFieldsAdapter().apply(f"demo.poster:{poster.pk.hex}:front", alt=Alt("x"), expected=Alt())
+        ImageFieldsAdapter().apply(f"demo.poster:{poster.pk.hex}:front", alt=Alt("x"), expected=Alt(), by=None)
         poster.refresh_from_db()
         assert poster.changed_at > before
         assert poster.body == "written by somebody else"

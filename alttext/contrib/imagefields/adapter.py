@@ -17,8 +17,9 @@ from django.db.models.functions import Cast, Concat, Replace
 from django.urls import NoReverseMatch
 from django.utils.module_loading import import_string
 
+from alttext import plain
 from alttext.adapters import Alt, ChangedElsewhere, Context, NotThere, Place, Refused, TextDoesNotFit
-from alttext.contrib.imagefields import entries, plain, setting, signals
+from alttext.contrib.imagefields import entries, setting, signals
 from alttext.contrib.imagefields.entries import NAME, Entry, key_of
 from alttext.roles import Role
 
@@ -86,7 +87,7 @@ class ImageFieldsAdapter:
             allowed |= condition
         return Q(adapter=NAME) & allowed
 
-    def apply(self, key: str, *, alt: Alt, expected: Alt) -> None:
+    def apply(self, key: str, *, alt: Alt, expected: Alt, by: Any) -> str:
         """Write `alt`, if `expected` still stands there; the row is locked in between where the database can.
 
         :raises ChangedElsewhere: something else stands there.
@@ -103,6 +104,7 @@ class ImageFieldsAdapter:
             if _alt(entry, row) != expected:
                 raise ChangedElsewhere("The alternative text was changed on the site in the meantime.")
             _write(entry, row, alt, database)
+        return ""
 
 
 def _rows(entry: Entry) -> models.QuerySet:

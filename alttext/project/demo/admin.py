@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
+from alttext.contrib.imagefields.admin import SuggestionsMixin
 from alttext.project.demo.models import Article, Illustration
 
 
@@ -14,6 +15,6 @@ class ArticleAdmin(admin.ModelAdmin):
 
 
 @admin.register(Illustration)
-class IllustrationAdmin(admin.ModelAdmin):
+class IllustrationAdmin(SuggestionsMixin, admin.ModelAdmin):
     list_display = ["__str__", "alt_text", "decorative"]
     list_select_related = ["article"]

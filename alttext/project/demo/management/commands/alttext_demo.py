@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -15,10 +14,10 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from alttext import queries
 from alttext.models import Job, Placement
-from alttext.project.demo import content
 
 FINAL = [
     Placement.State.OFFERED,
@@ -43,7 +42,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0)
-        content.load(at=timezone.now())
+        import_string(settings.DEMO_CONTENT)(at=timezone.now())
         call_command("alttext_scan", stdout=self.stdout)
         worker = None
         try:
@@ -103,6 +102,8 @@ class Command(BaseCommand):
 
     def _serve(self, address: str) -> None:
         self.stdout.write(f"\nThe site:      http://{address}/")
+        if settings.DEMO_EDITOR:
+            self.stdout.write(f"The editor:    http://{address}{settings.DEMO_EDITOR}")
         self.stdout.write(f"The workbench: http://{address}/alttext/")
         self.stdout.write("Log in as author, lead or admin; each password is the name. Stop with Ctrl+C.\n")
         self.stdout.flush()
@@ -114,8 +115,7 @@ def _open_jobs() -> int:
 
 
 def _start_worker() -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "alttext.project.settings"}
-    return subprocess.Popen([sys.executable, "-m", "django", "alttext_worker"], cwd=settings.BASE_DIR, env=environment)
+    return subprocess.Popen([sys.executable, "-m", "django", "alttext_worker"], cwd=settings.BASE_DIR)
 
 
 def _row(placement: Placement) -> dict[str, Any]:
