@@ -46,6 +46,12 @@ class Conf:
     HEIC: bool = _key(False, "Read HEIC files; needs pillow-heif 1.8.1 or later.")
     WINDOW_DAYS: int = _key(28, "The last text a person commits within this time after the suggestion counts.")
     MIN_AUTHORS: int = _key(5, "Intervals and per-group figures appear from this number of authors.")
+    SUGGESTION_DISPLAY: str = _key(
+        "prefilled", "How authors meet a text: `prefilled` in the box, `beside` it, or `after` they have written."
+    )
+    DISPLAY_SHARES: dict[str, float] = _key(
+        {}, "Shares of items met otherwise, `{'after': 0.05, 'blank': 0.05}`; `blank` is never shown: a control."
+    )
     CLAIM_SECONDS: float = _key(900.0, "An image that an author has open is served to nobody else for this time.")
     LATER_SECONDS: float = _key(86_400.0, "An image put off with “Not now” is not served to that author for this time.")
     PAGE_SIZE: int = _key(25, "Placements on one page of the queue.")
@@ -82,6 +88,18 @@ def wrong_values() -> list[str]:
             found.append(f'ALTTEXT["{name}"] is {value!r}; it has to be of type {kinds[-1].__name__}.')
         elif isinstance(value, int | float) and not isinstance(value, bool) and value <= 0:
             found.append(f'ALTTEXT["{name}"] is {value!r}; it has to be above 0.')
+    ways = {"prefilled", "beside", "after", "blank"}
+    if (display := _given().get("SUGGESTION_DISPLAY", "prefilled")) not in ways - {"blank"}:
+        found.append(f'ALTTEXT["SUGGESTION_DISPLAY"] is {display!r}; it has to be "prefilled", "beside" or "after".')
+    shares = _given().get("DISPLAY_SHARES", {})
+    if isinstance(shares, dict) and not (
+        set(shares) <= ways
+        and all(isinstance(share, int | float) and 0 <= share <= 1 for share in shares.values())
+        and sum(shares.values()) <= 1
+    ):
+        found.append(
+            f'ALTTEXT["DISPLAY_SHARES"] is {shares!r}; it maps ways of display to shares that sum to 1 at most.'
+        )
     if _given().get("WAKE", "") not in ("", "celery"):
         found.append(f'ALTTEXT["WAKE"] is {_given()["WAKE"]!r}; it has to be "celery" or empty.')
     return found

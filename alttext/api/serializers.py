@@ -31,12 +31,20 @@ class SuggestionSerializer(serializers.ModelSerializer):
     flags = serializers.ListField(child=serializers.CharField(), read_only=True)
     evidence = serializers.DictField(read_only=True, help_text="what the captioner saw; keys differ by captioner")
     captioner = CaptionerVersionSerializer(source="captioner_version", read_only=True)
+    shown = serializers.BooleanField(
+        source="is_shown", read_only=True, help_text="false: the author writes first, or it is a control item"
+    )
+
+    def to_representation(self, instance: Suggestion) -> dict[str, Any]:
+        """A text that the author may not see yet stays out, and so does what it rests on."""
+        shown: dict[str, Any] = super().to_representation(instance)
+        return shown if instance.is_shown else shown | {"text": None, "evidence": {}, "flags": []}
 
     class Meta:
         model = Suggestion
         fields = [
             *("id", "placement", "job", "state", "text", "reasons", "detail", "language", "evidence", "flags"),
-            *("captioner", "seconds", "suggested_at", "state_at"),
+            *("captioner", "seconds", "suggested_at", "state_at", "display", "shown"),
         ]
         read_only_fields = fields
 

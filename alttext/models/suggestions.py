@@ -118,6 +118,14 @@ class Suggestion(models.Model):
         SUPERSEDED = "SUPERSEDED", "Overtaken before a decision"
         EXPIRED = "EXPIRED", "Window closed without a decision"
 
+    class Display(models.TextChoices):
+        """How the author meets the text. Fixed when it comes, so that ways can be compared."""
+
+        PREFILLED = "prefilled", "In the text box"
+        BESIDE = "beside", "Beside an empty text box"
+        AFTER = "after", "Once the author has written"
+        BLANK = "blank", "Never: a control item"
+
     placement = models.ForeignKey(Placement, on_delete=models.PROTECT, related_name="suggestions")
     asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="suggestions")
     snapshot = models.ForeignKey(ContextSnapshot, on_delete=models.PROTECT, related_name="suggestions")
@@ -130,6 +138,8 @@ class Suggestion(models.Model):
     evidence = models.JSONField(default=dict)
     flags = models.JSONField(default=list)
     state = models.CharField(max_length=16, choices=State.choices)
+    display = models.CharField(max_length=16, choices=Display.choices, default=Display.PREFILLED)
+    shown_at = models.DateTimeField(null=True, help_text="when the author of an “after” item asked to see it")
     trivial = models.BooleanField(default=False, help_text="used as offered, although the raw strings differ")
     superseded_by_author = models.BooleanField(default=False)
     seconds = models.FloatField(null=True)
@@ -158,6 +168,10 @@ class Suggestion(models.Model):
                 ),
                 name="alttext_suggestion_state_is_known",
             ),
+            models.CheckConstraint(
+                condition=Q(display__in=["prefilled", "beside", "after", "blank"]),
+                name="alttext_suggestion_display_is_known",
+            ),
             models.UniqueConstraint(
                 fields=["placement"], condition=Q(state="PENDING"), name="alttext_suggestion_one_pending_a_placement"
             ),
@@ -169,6 +183,11 @@ class Suggestion(models.Model):
 
     def __str__(self) -> str:
         return self.text if self.text is not None else f"({self.reasons})"
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the author may see the text: not on control items, nor before the author has written."""
+        return self.display in (self.Display.PREFILLED, self.Display.BESIDE) or self.shown_at is not None
 
     @property
     def closes_at(self) -> datetime:

@@ -160,8 +160,8 @@ def record_written(*, adapter: adapters.Adapter, key: str, by: Any, at: datetime
         raced = known is not None and placement.version != known.version  # the workbench was faster, and recorded it
         if raced or after == before or not (after.decorative or after.text.strip()):
             return None
-        if suggestion is not None and suggestion.asset_id != placement.asset_id:
-            suggestion = None  # a text for another picture is no edit of it
+        if suggestion is not None and (suggestion.asset_id != placement.asset_id or not suggestion.is_shown):
+            suggestion = None  # a text for another picture, or one that was not shown, is no edit of it
         act = _Act(Act.DECORATIVE if after.decorative else Act.SAVE, after, by, at, None)
         decision = _row(placement, suggestion, before, after, act, None)
         decision.save(force_insert=True)
@@ -282,8 +282,8 @@ def _suggestion(placement: Placement, seen: Seen, act: _Act) -> Suggestion | Non
         suggestion = found.filter(pk=seen.suggestion_id).first()
     else:
         suggestion = None if act.act == Act.REJECT else found.filter(state__in=_COUNTED).order_by("-pk").first()
-    if suggestion is not None and not still_about(suggestion, placement):
-        suggestion = None  # a text for another picture is no edit of it
+    if suggestion is not None and not (suggestion.is_shown and still_about(suggestion, placement)):
+        suggestion = None  # a text for another picture, or one that the author has not seen: nothing was edited
     if act.act == Act.REJECT and (suggestion is None or suggestion.state != Suggestion.State.PENDING):
         raise NothingToReject("There is no suggestion to reject.")
     return suggestion

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,6 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
+from alttext import conf
 from alttext.models import Asset, CaptionerVersion, Job, Placement, Suggestion
 from alttext.operations import jobs
 from alttext.operations.placements import supersede
@@ -153,6 +155,7 @@ def record(*, job_id: int, token: str, answer: Answer, at: datetime) -> Suggesti
         evidence=dict(answer.evidence),
         flags=list(answer.flags),
         state=Suggestion.State.PENDING if answer.text is not None else Suggestion.State.ABSTAINED,
+        display=_display(placement) if answer.text is not None else Suggestion.Display.PREFILLED,
         seconds=answer.seconds,
         suggested_at=at,
         state_at=at,
@@ -162,6 +165,22 @@ def record(*, job_id: int, token: str, answer: Answer, at: datetime) -> Suggesti
         shown = Placement.State.OFFERED if answer.text is not None else silent
         Placement.objects.filter(pk=placement.pk).update(state=shown, problem="", updated_at=at)
     return suggestion
+
+
+def _display(placement: Placement) -> str:
+    """The way this placement is met: drawn once by its key, so that asking again does not draw again."""
+    draw = int.from_bytes(hashlib.sha256(f"{placement.adapter}:{placement.key}".encode()).digest()[:8]) / 2**64
+    for way, share in sorted(conf.get("DISPLAY_SHARES").items()):
+        if draw < share:
+            return str(way)
+        draw -= share
+    return str(conf.get("SUGGESTION_DISPLAY"))
+
+
+def show(*, suggestion: Suggestion, at: datetime) -> bool:
+    """The author has written, and wants to compare; False for a control item, which nobody is shown."""
+    waiting = Suggestion.objects.filter(pk=suggestion.pk, display=Suggestion.Display.AFTER, shown_at=None)
+    return bool(waiting.update(shown_at=at))
 
 
 def is_about(job: Job, placement: Placement) -> bool:

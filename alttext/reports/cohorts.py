@@ -14,6 +14,8 @@ from django.db.models import QuerySet
 from alttext import permissions
 from alttext.models import CaptionerVersion, ContextSnapshot, Job, Suggestion
 
+NOT_AT_ONCE = (Suggestion.Display.AFTER, Suggestion.Display.BLANK)
+
 
 @dataclass(frozen=True, slots=True)
 class Cohort:
@@ -34,6 +36,7 @@ class Cohort:
         if not permissions.may_see_dashboards(user):
             return Suggestion.objects.none()
         rows = Suggestion.objects.filter(suggested_at__lte=self.until)
+        rows = rows.exclude(display__in=NOT_AT_ONCE, shown_at=None)  # nobody has seen it: nobody could edit it
         if self.since is not None:
             rows = rows.filter(suggested_at__gte=self.since)
         if self.captioner_version is not None:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from alttext import adapters, forms, permissions, queries, rules, tasks
 from alttext.models import Decision, Placement
-from alttext.operations import decisions, desk, placements
+from alttext.operations import decisions, desk, placements, suggestions
 from alttext.operations.decisions import (
     ContextChanged,
     ImageChanged,
@@ -157,6 +157,20 @@ def ask(request: HttpRequest, placement_id: int) -> HttpResponse:
     except (NothingToAsk, TooManyOpenJobs) as error:
         return _refused(request, placement, typed, str(error))
     return _asked(request, placement, typed, "Asked for a suggestion. You can go on writing.")
+
+
+@require_POST
+@workbench
+def compare(request: HttpRequest, placement_id: int) -> HttpResponse:
+    """Show the suggestion to an author who has written first; the text in the box stays."""
+    placement = permissions.get_placement_or_404(user=request.user, placement_id=placement_id)
+    typed, suggestion = forms.Act(request.POST).typed, queries.suggestion_of(placement)
+    if not typed.strip():
+        return _refused(request, placement, typed, "Write your own text first, then compare.")
+    if suggestion is not None:
+        suggestions.show(suggestion=suggestion, at=timezone.now())
+    context = editor.context(request, _fresh(placement), typed=typed, asked=True)
+    return respond(request, f"{PAGE}#editor", context, say="The suggestion is shown. Your text was not touched.")
 
 
 @require_POST

@@ -127,6 +127,8 @@ def initial_text(placement: Placement, suggestion: Suggestion | None) -> str:
     if placement.current_alt:
         return placement.current_alt
     pending = suggestion is not None and suggestion.state == Suggestion.State.PENDING
+    if suggestion is not None and suggestion.display != Suggestion.Display.PREFILLED:
+        return ""
     return (suggestion.text or "") if suggestion and pending and not placement.decorative else ""
 
 
@@ -158,5 +160,7 @@ def subject(placement: Placement, text: str) -> rules.Subject:
 def _countable(suggestion: Suggestion | None, placement: Placement) -> Suggestion | None:
     """The suggestion that the next act is about; silence, what was overtaken and what another image got are not."""
     if suggestion is None or suggestion.text is None or suggestion.state == Suggestion.State.SUPERSEDED:
+        return None
+    if not suggestion.is_shown:
         return None
     return suggestion if decisions.still_about(suggestion, placement) else None

@@ -1,4 +1,4 @@
-"""The author's desk: nobody is served what somebody else has open, drafts come back, and none of it decides anything."""
+"""The author's desk: nobody is served what somebody else has open, drafts come back, and none of it decides."""
 
 from __future__ import annotations
 
