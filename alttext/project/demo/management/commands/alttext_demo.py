@@ -92,6 +92,8 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"{row['placement']:>3}  {row['page'][:34]:34}  {row['role'][:11]:11}  {seconds:>6}  {said}"
             )
+            if settings.DEMO_EDITOR:  # of a content system: which kind of place it is
+                self.stdout.write(f"{'':5}{row['place']}  words {row['context_hash'][:8]}")
             if row["detail"]:
                 self.stdout.write(f"{'':5}{row['detail']}")
         offered = sum(row["state"] == Placement.State.OFFERED for row in rows)
@@ -122,6 +124,7 @@ def _row(placement: Placement) -> dict[str, Any]:
     suggestion = queries.suggestion_of(placement)
     row: dict[str, Any] = {
         "placement": placement.pk,
+        "place": f"{placement.adapter} {placement.key}",
         "page": placement.page_title,
         "image": placement.image_name,
         "role": placement.role,
