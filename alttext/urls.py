@@ -24,6 +24,7 @@ urlpatterns: list = [
     path("placement/<int:placement_id>/undo/", acts.undo, name="undo"),
     path("placement/<int:placement_id>/request/", acts.ask, name="request"),
     path("placement/<int:placement_id>/role/", acts.role, name="role"),
+    path("placement/<int:placement_id>/guide/", placement.guide, name="guide"),
     path("placement/<int:placement_id>/compare/", acts.compare, name="compare"),
     path("placement/<int:placement_id>/later/", desk.later, name="later"),
     path("placement/<int:placement_id>/discard/", desk.discard, name="discard"),

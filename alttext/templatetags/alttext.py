@@ -9,7 +9,7 @@ from typing import Any
 
 from django import template
 
-from alttext import wording
+from alttext import roles, wording
 from alttext.models import Placement
 
 register = template.Library()
@@ -73,6 +73,12 @@ def state_words(placement: Placement) -> str:
 def role_word(placement: Placement) -> str:
     """The role in a word or two, for use after "Role:"."""
     return placement.get_role_display().partition(":")[0].lower()
+
+
+@register.filter
+def role_label(role: str) -> str:
+    """The role in words, with what it means."""
+    return roles.LABELS[roles.Role(role)]
 
 
 @register.filter

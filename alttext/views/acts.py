@@ -178,7 +178,8 @@ def compare(request: HttpRequest, placement_id: int) -> HttpResponse:
 def role(request: HttpRequest, placement_id: int) -> HttpResponse:
     """Record what the image is for on this page, and ask anew where it has no text yet."""
     placement = permissions.get_placement_or_404(user=request.user, placement_id=placement_id)
-    typed, form = forms.Act(request.POST).typed, forms.ChosenRole(request.POST)
+    chosen = request.POST.get("guided") or request.POST.get("role")  # by the questions, or from the list beside them
+    typed, form = forms.Act(request.POST).typed, forms.ChosenRole({"role": chosen})
     if not form.is_valid():
         return _refused(request, placement, typed, "Choose one of the roles.")
     changed = placements.choose_role(placement=placement, role=form.cleaned_data["role"], at=timezone.now())

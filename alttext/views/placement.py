@@ -7,11 +7,11 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from alttext import forms, permissions, queries
+from alttext import forms, permissions, queries, roles
 from alttext.models import Placement
 from alttext.operations import desk
 from alttext.views import editor
-from alttext.views.respond import respond, unchanged
+from alttext.views.respond import respond, unchanged, wants_fragment
 from alttext.views.security import workbench
 
 PAGE = "alttext/placement.html"
@@ -60,6 +60,20 @@ def check(request: HttpRequest, placement_id: int) -> HttpResponse:
         editor.text_context(placement, text),
         fallback=placement.get_absolute_url(),
     )
+
+
+@require_safe
+@workbench
+def guide(request: HttpRequest, placement_id: int) -> HttpResponse:
+    """What is the image for? One question at a time; `answers` is a string of "y" and "n"."""
+    placement = permissions.get_placement_or_404(user=request.user, placement_id=placement_id)
+    answers = "".join(letter for letter in request.GET.get("answers", "") if letter in "yn")[:20]
+    step = roles.ask(answers)
+    context = editor.context(request, placement) if not wants_fragment(request) else {"placement": placement}
+    context |= {
+        "guide": {"step": step, "answers": answers, "back": answers[:-1], "is_end": isinstance(step, roles.End)}
+    }
+    return respond(request, f"{PAGE}#guide", context)
 
 
 @require_safe

@@ -428,3 +428,25 @@ def test_the_second_save_of_one_author_is_no_conflict_and_decisions_are_seen_at_
     page.get_by_role("button", name="Save", exact=True).click()
     wait_for_focus(tab, "h2", "Saved")
     assert page.locator(".history li").count() == 2
+
+
+def test_the_role_is_found_by_questions_with_the_keyboard_only(tab, desk):
+    placement, _ = desk
+    page = tab.open(placement)
+    page.locator("summary", has_text="Role:").focus()
+    page.keyboard.press("Enter")
+    press_until(tab, f"ask-me-{placement.pk}")
+    page.keyboard.press("Enter")
+    wait_for_focus(tab, "h3", "Does the image contain words?")
+    for question in ("only content of a link", "add something", "a chart", "say the same already"):
+        press_until(tab, "No" if "add" not in tab.focused()[2] else "Yes")
+        page.keyboard.press("Enter")
+        wait_for_focus(tab, "h3", question)
+    press_until(tab, "No")
+    page.keyboard.press("Enter")
+    wait_for_focus(tab, "h3", "Informative")
+    press_until(tab, "Use this role")
+    page.keyboard.press("Enter")
+    page.get_by_text("The role was recorded").wait_for()
+    placement.refresh_from_db()
+    assert placement.chosen_role == "informative"
