@@ -80,6 +80,7 @@ class Place:
     :ivar kind: what holds the image, in words of the CMS ("picture plugin"); the dry run of a scan counts by it.
     :ivar fingerprint: changes whenever the bytes do, and is had without opening the file (a hash that the CMS keeps, or
         name, size and time of a local file); a scan then does not read a known file again. Empty: cannot be told.
+    :ivar in_library: the text belongs to the image itself, for wherever it has none of its own; no page around it.
     """
 
     key: str
@@ -93,6 +94,7 @@ class Place:
     context: Context
     role: str = ""
     stores_decorative: bool = True
+    in_library: bool = False
     kind: str = ""
     fingerprint: str = ""
 

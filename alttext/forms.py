@@ -9,6 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from alttext import edits, queries, roles, rules
+from alttext.operations.bulk import Verb
 from alttext.operations.decisions import Seen
 from alttext.roles import Role
 
@@ -78,14 +79,39 @@ class Text(Act):
 
     def clean_text(self) -> str:
         text: str = self.cleaned_data["text"].replace("\r\n", "\n")
-        if len(text) > MOST_CHARS:
-            raise ValidationError(f"That is more than {MOST_CHARS} characters. Move the rest to the page itself.")
-        if not edits.normalise(text):
-            raise ValidationError("To leave it without text, choose “Mark as decorative”.")
-        for finding in rules.check(rules.Subject(text)):
-            if finding.level == rules.ERROR:
-                raise ValidationError(f"{finding.message} {finding.repair}")
+        if problem := problem_of(text):
+            raise ValidationError(problem)
         return text
+
+
+def problem_of(text: str) -> str:
+    """Why `text` cannot be saved by anybody, in a sentence; empty: it can."""
+    if len(text) > MOST_CHARS:
+        return f"That is more than {MOST_CHARS} characters. Move the rest to the page itself."
+    if not edits.normalise(text):
+        return "To leave it without text, choose “Mark as decorative”."
+    errors = (finding for finding in rules.check(rules.Subject(text)) if finding.level == rules.ERROR)
+    return next((f"{finding.message} {finding.repair}" for finding in errors), "")
+
+
+class Bulk(forms.Form):
+    """Images chosen in the queue, and what to do with them: each by its box, or all that are listed."""
+
+    verb = forms.ChoiceField(choices=[(verb.value, verb.value) for verb in Verb])
+    all = forms.BooleanField(required=False)
+    reason = forms.CharField(required=False, max_length=1000)
+
+    @property
+    def ids(self) -> list[int]:
+        """Ids of the chosen placements, each once, in order; what is no id is left out."""
+        sent = self.data.getlist("listed" if self.cleaned_data["all"] else "item")
+        return sorted({int(value) for value in sent if value.isascii() and value.isdecimal() and len(value) < 19})
+
+
+class TextsFile(forms.Form):
+    """A file of texts that was edited elsewhere."""
+
+    file = forms.FileField(allow_empty_file=True)
 
 
 class ChosenRole(forms.Form):
@@ -114,6 +140,7 @@ class Filters(forms.Form):
     role = forms.ChoiceField(choices=[("", "")] + [(role.value, roles.LABELS[role]) for role in Role], required=False)
     search = forms.CharField(max_length=200, required=False)
     who = forms.ChoiceField(choices=[("", ""), *queries.WHO.items()], required=False)
+    place = forms.ChoiceField(choices=[("", ""), *queries.PLACES.items()], required=False)
     page = forms.IntegerField(min_value=1, required=False)
     captioner = forms.IntegerField(min_value=1, required=False)
     after = forms.IntegerField(min_value=0, required=False)
@@ -122,7 +149,7 @@ class Filters(forms.Form):
         """Keyword arguments of `queries.queue`."""
         self.is_valid()
         data = getattr(self, "cleaned_data", {})
-        names = ("state", "language", "role", "search", "who", "page", "captioner")
+        names = ("state", "language", "role", "search", "who", "place", "page", "captioner")
         return {name: data[name] for name in names if data.get(name)}
 
     @property

@@ -39,6 +39,7 @@ FILTERS = {
 }
 
 
+PLACES = {"page": "On pages", "library": "In the library"}
 WHO = {"mine": "Open at my desk", "free": "Open at nobody’s", "others": "Open at somebody else’s"}
 
 
@@ -58,6 +59,7 @@ def queue(
     role: str = "",
     search: str = "",
     who: str = "",
+    place: str = "",
     page: int | None = None,
     captioner: int | None = None,
     at: datetime | None = None,
@@ -65,6 +67,7 @@ def queue(
     """Placements that `user` may edit, in id order, with all that a row shows.
 
     :param state: a key of `FILTERS`.  :param who: a key of `WHO`; needs `at`.
+    :param place: a key of `PLACES`.
     :param page: id of a placement: those of the same page.
     :param captioner: id of a captioner version: those it has a suggestion pending for.
     """
@@ -81,6 +84,8 @@ def queue(
         claimed = Claim.objects.filter(placement=OuterRef("pk"), until__gt=at)
         held = {"mine": Exists(claimed.filter(by=user)), "others": Exists(claimed.exclude(by=user))}
         rows = rows.filter(held.get(who, ~Exists(claimed)))
+    if place:
+        rows = rows.filter(in_library=place == "library")
     if page is not None:
         same = Placement.objects.filter(pk=page).values_list("adapter", "page_url", "page_title").first()
         rows = rows.filter(adapter=same[0], page_url=same[1], page_title=same[2]) if same else rows.none()
@@ -141,9 +146,10 @@ def servable(*, user: Any, at: datetime, state: str = "todo") -> QuerySet[Placem
 
 
 def following(*, user: Any, after: int, at: datetime, state: str = "todo") -> Placement | None:
-    """The next placement to work on, in id order; from the start again once the end is reached."""
+    """The next placement to work on, in id order; from the start again once the end is reached. The library is last."""
     rows = servable(user=user, at=at, state=state).exclude(pk=after)
-    return rows.filter(pk__gt=after).first() or rows.first()
+    pages = rows.filter(in_library=False)
+    return pages.filter(pk__gt=after).first() or pages.first() or rows.first()
 
 
 def suggestion_of(placement: Placement) -> Suggestion | None:
@@ -212,6 +218,11 @@ def draft_of(placement: Placement, *, user: Any) -> Draft | None:
 def comments(placement: Placement) -> QuerySet[Comment]:
     """Words to colleagues about `placement`, oldest first."""
     return placement.comments.select_related("by").order_by("pk")
+
+
+def has_library(user: Any) -> bool:
+    """Whether there are texts of the library among what `user` may edit."""
+    return _on_pages(user).filter(in_library=True).exists()
 
 
 def captioners_offering(user: Any) -> list[CaptionerVersion]:

@@ -225,6 +225,30 @@ SHORTCUTS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class BulkWords:
+    """How an act on several images is called, as in "5 suggestions accepted".  :ivar item: what happens to one."""
+
+    title: str
+    button: str
+    noun: str
+    done: str
+    item: str
+
+
+BULK = {
+    "accept": BulkWords(
+        "Accept suggestions", "Accept the ticked suggestions", "suggestion", "accepted", "This text will be saved:"
+    ),
+    "reject": BulkWords(
+        "Reject suggestions", "Reject the ticked suggestions", "suggestion", "rejected", "This will be dismissed:"
+    ),
+    "decorative": BulkWords(
+        "Mark as decorative", "Mark the ticked images", "image", "marked as decorative", "Screen readers will skip it."
+    ),
+}
+
+
 def reason(code: str) -> Explanation:
     """Why a captioner stayed silent."""
     return REASONS.get(code, UNKNOWN_REASON)

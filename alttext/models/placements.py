@@ -98,6 +98,7 @@ class Placement(models.Model):
     current_alt = models.TextField(blank=True)
     alt_hash = models.CharField(max_length=64, help_text="sha256 over text and the decorative flag")
     decorative = models.BooleanField(default=False)
+    in_library = models.BooleanField(default=False, help_text="the image's own text, without a page; served last")
     stale = models.BooleanField(default=False, help_text="bytes or page text changed after the last decision")
     state = models.CharField(max_length=16, choices=State.choices, default=State.OPEN)
     problem = models.TextField(blank=True, help_text="why the image could not be processed, in words for the author")
@@ -119,7 +120,10 @@ class Placement(models.Model):
                 name="alttext_placement_state_is_known",
             ),
         ]
-        indexes = [models.Index(fields=["state", "id"], name="alttext_placement_state")]
+        indexes = [
+            models.Index(fields=["state", "id"], name="alttext_placement_state"),
+            models.Index(fields=["id"], condition=Q(in_library=True), name="alttext_placement_library"),
+        ]
         permissions = [
             ("view_dashboards", "Can see the dashboards of all authors together"),
         ]

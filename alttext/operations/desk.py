@@ -33,10 +33,11 @@ def claim(*, placement: Placement, by: Any, at: datetime) -> Claim:
 def serve(*, user: Any, after: int, at: datetime, state: str = "todo") -> Placement | None:
     """The next placement to work on, claimed for `user`; nobody else is served it meanwhile. None: nothing is left.
 
-    In id order from `after` on, then from the start.
+    In id order from `after` on, then from the start; the library comes after all pages.
     """
     free = queries.servable(user=user, at=at, state=state).exclude(pk=after)
-    for rows in (free.filter(pk__gt=after), free.filter(pk__lt=after)):
+    pages = free.filter(in_library=False)
+    for rows in (pages.filter(pk__gt=after), pages.filter(pk__lt=after), free.filter(in_library=True)):
         reached = 0
         while candidates := list(rows.filter(pk__gt=reached)[:CANDIDATES]):
             for candidate in candidates:

@@ -176,6 +176,7 @@ def _shown(place: Place, alt: Alt, role: str) -> dict[str, Any]:
         "page_url": place.page_url,
         "image_name": place.image_name,
         "image_url": place.image_url,
+        "in_library": place.in_library,
         "role": role,
         "language": place.language,
         "current_alt": "" if alt.decorative else alt.text,

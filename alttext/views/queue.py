@@ -37,6 +37,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "further": urlencode({**wanted, "after": found.next_after}) if found.next_after else "",
         "languages": queries.languages(request.user),
         "who": queries.WHO.items(),
+        "places": queries.PLACES.items() if queries.has_library(request.user) else (),
         "captioners": queries.captioners_offering(request.user),
         "saved_filters": [(row.name, row.query) for row in queries.saved_filters(request.user)],
         "is_lead": permissions.may_see_dashboards(request.user),

@@ -172,6 +172,26 @@ class TestDrafts:
         assert post(client, "check", desk_of_author, text=text).status_code == 200
 
 
+class TestLibrary:
+    """Texts of the library, which stand wherever an image has none of its own."""
+
+    def test_they_are_served_after_all_pages(self, make_placement, author, at):
+        library, page = make_placement(), make_placement()
+        Placement.objects.filter(pk=library.pk).update(in_library=True)
+        assert desk.serve(user=author, after=0, at=at) == page
+        assert desk.serve(user=author, after=page.pk, at=at) == library
+
+    def test_the_queue_tells_them_apart(self, client, author, make_placement):
+        library, page = make_placement(), make_placement()
+        client.force_login(author)
+        assert 'name="place"' not in client.get(url("queue")).text
+        Placement.objects.filter(pk=library.pk).update(in_library=True)
+        shown = client.get(url("queue", place="library")).text
+        assert library.get_absolute_url() in shown
+        assert page.get_absolute_url() not in shown
+        assert page.get_absolute_url() in client.get(url("queue", place="page")).text
+
+
 class TestNotNow:
     def test_it_serves_another_image_first_and_keeps_the_words(self, client, author, desk_of_author, make_placement):
         following = make_placement()

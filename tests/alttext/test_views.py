@@ -238,7 +238,7 @@ def test_the_queue_needs_as_many_queries_for_ten_rows_as_for_one(
     for _ in range(10):
         suggest(make_placement(), "A red ferry")
     client.force_login(author)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         client.get(url("queue"))
 
 
@@ -249,7 +249,7 @@ def test_the_editor_needs_a_bounded_number_of_queries(client, desk, author, at, 
         decisions.save_text(
             placement=placement, text=f"Text {number}", seen=decisions.seen(placement, suggestion), by=author, at=at
         )
-    with django_assert_max_num_queries(21):
+    with django_assert_max_num_queries(22):
         client.get(url("placement", placement))
 
 
