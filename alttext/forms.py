@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, cast
+from urllib.parse import urlencode
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest, QueryDict
 
 from alttext import edits, queries, roles, rules
 from alttext.operations.bulk import Verb
@@ -104,7 +106,8 @@ class Bulk(forms.Form):
     @property
     def ids(self) -> list[int]:
         """Ids of the chosen placements, each once, in order; what is no id is left out."""
-        sent = self.data.getlist("listed" if self.cleaned_data["all"] else "item")
+        data = cast("QueryDict", self.data)
+        sent = data.getlist("listed" if self.cleaned_data["all"] else "item")
         return sorted({int(value) for value in sent if value.isascii() and value.isdecimal() and len(value) < 19})
 
 
@@ -151,6 +154,16 @@ class Filters(forms.Form):
         data = getattr(self, "cleaned_data", {})
         names = ("state", "language", "role", "search", "who", "place", "page", "captioner")
         return {name: data[name] for name in names if data.get(name)}
+
+    @classmethod
+    def carried(cls, request: HttpRequest) -> Filters:
+        """The filters that an author came with: in the address, or in the form of a page opened with them."""
+        return cls(QueryDict(request.POST.get("filters", "")[:500]) if request.method == "POST" else request.GET)
+
+    @property
+    def query(self) -> str:
+        """The filters as a query string, to be carried on."""
+        return urlencode(self.values())
 
     @property
     def cursor(self) -> int:

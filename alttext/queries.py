@@ -138,16 +138,19 @@ def counts(user: Any) -> Mapping[str, int]:
     return {name: counted[f"in_{name}"] for name in FILTERS}
 
 
-def servable(*, user: Any, at: datetime, state: str = "todo") -> QuerySet[Placement]:
-    """What `user` may be served, in id order: not what others have claimed, nor what the user put off."""
+def servable(*, user: Any, at: datetime, **wanted: Any) -> QuerySet[Placement]:
+    """What `user` may be served, in id order: not what others have claimed, nor what the user put off.
+
+    :param wanted: filters, as `queue` takes them.
+    """
     claimed = Claim.objects.filter(placement=OuterRef("pk"), until__gt=at).exclude(by=user)
     put_off = Later.objects.filter(placement=OuterRef("pk"), until__gt=at, by=user)
-    return queue(user=user, state=state).filter(~Exists(claimed), ~Exists(put_off))
+    return queue(user=user, at=at, **wanted).filter(~Exists(claimed), ~Exists(put_off))
 
 
-def following(*, user: Any, after: int, at: datetime, state: str = "todo") -> Placement | None:
+def following(*, user: Any, after: int, at: datetime, **wanted: Any) -> Placement | None:
     """The next placement to work on, in id order; from the start again once the end is reached. The library is last."""
-    rows = servable(user=user, at=at, state=state).exclude(pk=after)
+    rows = servable(user=user, at=at, **wanted).exclude(pk=after)
     pages = rows.filter(in_library=False)
     return pages.filter(pk__gt=after).first() or pages.first() or rows.first()
 

@@ -30,12 +30,12 @@ def claim(*, placement: Placement, by: Any, at: datetime) -> Claim:
     return Claim.objects.select_related("by").get(placement=placement)
 
 
-def serve(*, user: Any, after: int, at: datetime, state: str = "todo") -> Placement | None:
+def serve(*, user: Any, after: int, at: datetime, **wanted: Any) -> Placement | None:
     """The next placement to work on, claimed for `user`; nobody else is served it meanwhile. None: nothing is left.
 
-    In id order from `after` on, then from the start; the library comes after all pages.
+    In id order from `after` on, then from the start; the library comes after all pages. `wanted`: filters of the queue.
     """
-    free = queries.servable(user=user, at=at, state=state).exclude(pk=after)
+    free = queries.servable(user=user, at=at, **wanted).exclude(pk=after)
     pages = free.filter(in_library=False)
     for rows in (pages.filter(pk__gt=after), pages.filter(pk__lt=after), free.filter(in_library=True)):
         reached = 0

@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
@@ -252,11 +251,12 @@ def _asked(request: HttpRequest, placement: Placement, typed: str, say: str) -> 
 
 
 def _go_on(request: HttpRequest, placement: Placement, decision: Decision) -> HttpResponse:
-    following = desk.serve(user=request.user, after=placement.pk, at=timezone.now())
+    filters = forms.Filters.carried(request)
+    following = desk.serve(user=request.user, after=placement.pk, at=timezone.now(), **filters.values())
     said = f"Saved the text of {placement.image_name} on {placement.page_title}. {decision.note}".strip()
     if following is None:
-        return go(request, reverse("alttext:queue"), say=f"{said} Nothing is left to do.", settled=placement.pk)
-    return go(request, f"{following.get_absolute_url()}?arrived=1", say=said, settled=placement.pk)
+        return go(request, editor.queue_url(filters), say=f"{said} Nothing is left to do.", settled=placement.pk)
+    return go(request, editor.arrival_url(following, filters), say=said, settled=placement.pk)
 
 
 def _fresh(placement: Placement) -> Placement:

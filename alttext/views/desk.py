@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
-
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -26,11 +24,10 @@ NOTHING_LEFT = "Nothing is left to do that nobody else has open."
 def serve(request: HttpRequest) -> HttpResponse:
     """Lead to the next image, which is then claimed for the author."""
     form = forms.Filters(request.GET)
-    state = form.values().get("state", "todo")
-    found = desk.serve(user=request.user, after=form.cursor, at=timezone.now(), state=state)
+    found = desk.serve(user=request.user, after=form.cursor, at=timezone.now(), **form.values())
     if found is None:
-        return go(request, reverse("alttext:queue"), say=NOTHING_LEFT)
-    return redirect(f"{found.get_absolute_url()}?arrived=1")
+        return go(request, editor.queue_url(form), say=NOTHING_LEFT)
+    return redirect(editor.arrival_url(found, form))
 
 
 @require_POST
@@ -42,11 +39,12 @@ def later(request: HttpRequest, placement_id: int) -> HttpResponse:
     if form.is_valid() and editor.is_unsaved(placement, form.typed):
         desk.keep_draft(placement=placement, text=form.typed, seen=form.seen, by=request.user, at=now)
     desk.put_off(placement=placement, by=request.user, at=now)
-    found = desk.serve(user=request.user, after=placement.pk, at=now)
+    filters = forms.Filters.carried(request)
+    found = desk.serve(user=request.user, after=placement.pk, at=now, **filters.values())
     said = f"{placement.image_name} on {placement.page_title} was put off."
     if found is None:
-        return go(request, reverse("alttext:queue"), say=f"{said} {NOTHING_LEFT}")
-    return go(request, f"{found.get_absolute_url()}?arrived=1", say=said)
+        return go(request, editor.queue_url(filters), say=f"{said} {NOTHING_LEFT}")
+    return go(request, editor.arrival_url(found, filters), say=said)
 
 
 @require_POST
@@ -98,8 +96,7 @@ def comment(request: HttpRequest, placement_id: int) -> HttpResponse:
 def save_filter(request: HttpRequest) -> HttpResponse:
     """Keep the filters of the queue under a name."""
     form, filters = forms.FilterName(request.POST), forms.Filters(request.POST)
-    query = urlencode(filters.values())
-    back = f"{reverse('alttext:queue')}?{query}"
+    query, back = filters.query, editor.queue_url(filters)
     if not form.is_valid():
         return go(request, back, say="Not saved: give the filters a name of up to 60 characters.")
     try:

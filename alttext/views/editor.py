@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
 
 from alttext import edits, forms, permissions, queries, roles, rules, wording
@@ -56,7 +57,7 @@ def context(
     :param typed: what the author has in the box; None: the current text, or else the pending suggestion.
     :param problem: why nothing was saved, in a sentence.
     """
-    now = timezone.now()
+    now, filters = timezone.now(), forms.Filters.carried(request)
     suggestion = queries.suggestion_of(placement)
     draft = queries.draft_of(placement, user=request.user) if typed is None and done is None else None
     if draft is not None:
@@ -84,7 +85,8 @@ def context(
         "last_act": last_act,
         "prefilled": typed is None and suggestion is not None and text == suggestion.text != placement.current_alt,
         "elsewhere": elsewhere,
-        "following": queries.following(user=request.user, after=placement.pk, at=now),
+        "following": queries.following(user=request.user, after=placement.pk, at=now, **filters.values()),
+        "filters": filters.query,
         "roles": [(role.value, roles.LABELS[role]) for role in forms.CHOOSABLE],
         "image_urls": [placement.image_url, *(other.image_url for other in elsewhere)],
         "arrived": "arrived" in request.GET,
@@ -92,6 +94,16 @@ def context(
         **suggestion_context(placement, suggestion),
         **text_context(placement, text),
     }
+
+
+def arrival_url(placement: Placement, filters: forms.Filters) -> str:
+    """The page of the next image, for an author who came with these filters."""
+    return f"{placement.get_absolute_url()}?arrived=1" + (f"&{filters.query}" if filters.query else "")
+
+
+def queue_url(filters: forms.Filters) -> str:
+    """The queue, narrowed as it was."""
+    return reverse("alttext:queue") + (f"?{filters.query}" if filters.query else "")
 
 
 def comments_context(placement: Placement) -> dict[str, Any]:

@@ -32,6 +32,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "empty": "No image matches these filters." if narrowed else wording.EMPTY[state],
         "tabs": [(name, label, counts[name]) for name, label in wording.FILTERS.items()],
         "wanted": wanted,
+        "filters": form.query,
         "narrowed": urlencode(narrowed),
         "cursor": form.cursor,
         "further": urlencode({**wanted, "after": found.next_after}) if found.next_after else "",

@@ -172,6 +172,42 @@ class TestDrafts:
         assert post(client, "check", desk_of_author, text=text).status_code == 200
 
 
+class TestWorkingThroughFilters:
+    """Who came with filters is served what they let through, until nothing is left."""
+
+    @pytest.fixture
+    def german(self, client, author, make_placement):
+        client.force_login(author)
+        english = [make_placement() for _ in range(3)]
+        return [make_placement(language="de") for _ in range(2)], english
+
+    def test_the_queue_starts_with_them(self, client, german):
+        (first, _), _ = german
+        page = client.get(url("queue", language="de")).text
+        assert f'href="{url("next")}?language=de">Start' in page
+        assert client.get(url("next", language="de")).url == f"{first.get_absolute_url()}?arrived=1&language=de"
+
+    @pytest.mark.parametrize("act", ["save", "later"])
+    def test_every_way_on_keeps_them(self, client, german, act):
+        (first, second), _ = german
+        page = client.get(f"{first.get_absolute_url()}?arrived=1&language=de")
+        answer = post(client, act, first, page=page, then="next")
+        assert answer["HX-Redirect"] == f"{second.get_absolute_url()}?arrived=1&language=de"
+        last = client.get(answer["HX-Redirect"])
+        assert post(client, act, second, page=last, then="next")["HX-Redirect"] == f"{url('queue')}?language=de"
+
+    def test_an_answer_of_htmx_keeps_them(self, client, german):
+        (first, second), _ = german
+        page = client.get(f"{first.get_absolute_url()}?language=de")
+        saved = post(client, "save", first, page=page)
+        assert f"?after={first.pk}&amp;language=de" in saved.text
+
+    @pytest.mark.parametrize("filters", ["state=%00", "x" * 5000, "page=99999999999999999999999", "who=x&captioner=y"])
+    def test_filters_that_mean_nothing_keep_nobody_from_saving(self, client, german, filters):
+        (first, _), _ = german
+        assert post(client, "save", first, filters=filters, then="next").status_code == 200
+
+
 class TestLibrary:
     """Texts of the library, which stand wherever an image has none of its own."""
 
