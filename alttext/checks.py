@@ -10,7 +10,7 @@ from django.core.checks import CheckMessage, Error, Warning, register
 from django.db import connections
 from django.utils.module_loading import import_string
 
-from alttext import adapters, conf
+from alttext import adapters, conf, rules
 
 
 @register("alttext")
@@ -90,3 +90,17 @@ def check_broker(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
         hint = "Copy broker_transport_options from alttext/project/celery.py."
         return [Warning("A frozen broker may hold up uploads: no time limit is set.", hint=hint, id="alttext.W002")]
     return []
+
+
+@register("alttext")
+def check_rules(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Lint rules that are switched off: a choice of the site, but no silent one."""
+    hint = 'docs/rules.md lists the rules; correct ALTTEXT["RULES_OFF"].'
+    found: list[CheckMessage] = [
+        Error(f"{name!r} is no lint rule that can be switched off.", hint=hint, id="alttext.E008")
+        for name in rules.wrongly_off()
+    ]
+    if off := sorted(rules.switched_off() & set(rules.RULES)):
+        hint = 'Take them out of ALTTEXT["RULES_OFF"] to switch them on.'
+        found.append(Warning(f"Lint rules are switched off: {', '.join(off)}.", hint=hint, id="alttext.W004"))
+    return found

@@ -54,6 +54,7 @@ class Conf:
     )
     CLAIM_SECONDS: float = _key(900.0, "An image that an author has open is served to nobody else for this time.")
     LATER_SECONDS: float = _key(86_400.0, "An image put off with “Not now” is not served to that author for this time.")
+    RULES_OFF: list[str] = _key([], "Ids of lint rules that this site does without, see docs/rules.md.")
     PAGE_SIZE: int = _key(25, "Placements on one page of the queue.")
 
 

@@ -24,10 +24,12 @@ PLACEHOLDERS = {
     "pt": "imagem; foto; fotografia; desenho; gráfico; ícone; ilustração; figura; captura de tela; sem título",
 }
 
+ARTICLE = re.compile(r"^(?:an?|the|this|ein|eine|der|die|das|une?|le|la|el|il|lo|het|een|uma?|o) ")
+
 # group 1 is the medium; "screenshot", "map" and "painting" are left out: texts judged good begin so
 PREFIXES = {
     "en": r"(?:(?:this|here) is |this shows )?(?:an?|the)? ?(image|photo(?:graph)?|picture|pic|graphic|icon)"
-    r" (?:of|showing|shows)",
+    r" (?:of|showing|shows|that shows|depicting|depicts)",
     "de": r"(?:ein|eine|das|die)? ?(bild|foto|fotografie|grafik|abbildung|symbol)"
     r" (?:von|vom|eines|einer|des|der|mit|zeigt)",
     "fr": r"(?:une?|la|le|l['’])? ?(image|photo(?:graphie)?|illustration|icône)"
@@ -39,24 +41,40 @@ PREFIXES = {
     "pt": r"(?:uma?|a|o)? ?(imagem|foto(?:grafia)?|ícone) (?:de|do|da|que mostra)",
 }
 
-META_START = (
+OPENINGS = {  # at a word boundary; an apostrophe is one as well
+    language: re.compile(rf"{pattern}(?:\b|(?<=['’]))\s*", re.I) for language, pattern in PREFIXES.items()
+}
+
+# a whole opening up to its colon: what follows it is the text
+PREAMBLES = (
+    r"(?:(?:sure|certainly|of course)[,!:.]+ )?here(?:['’]s| is| are) (?:an?|the|your|some) "
+    r"(?:\w+[ -]){0,3}(?:alt\w*|caption|description)[^:.\n]{0,60}(?::|$)",
+    r"(?:alt(?:ernative)?[ -]?text|caption|image description|description):",
+    r"hier ist (?:ein|eine|der|die) (?:\w+ ){0,2}(?:alt|bild|alternativ)[^:.\n]{0,60}(?::|$)",
+    r"(?:alternativtext|alt-text):",
+    r"voici (?:un|le) texte[^:.\n]{0,60}(?::|$)|texte alternatif ?:",
+    r"aquí (?:está|tienes) (?:un|el|la) (?:texto|descripción)[^:.\n]{0,60}(?::|$)|texto alternativo ?:",
+    r"(?:oto )?tekst alternatywny[^:.\n]{0,60}:",
+    r"testo alternativo ?:|alternatieve tekst ?:",
+)
+REFUSALS = (
     r"i(?:['’]?| a)m sorry,? (?:but )?i",
     r"i (?:can['’]?t|cannot|can not|am unable to) (?:see|view|describe|help|assist|provide|identify)",
     r"as an ai\b",
     r"(?:sure|certainly|of course)[,!:] (?:here|this)",
-    r"here(?:['’]s| is| are) (?:an?|the|your|some) (?:\w+ )?(?:alt|caption|description|alternative)",
-    r"(?:alt(?:ernative)?[ -]?text|caption|description):",
-    r"ai[- ]generated",
-    r"(?:es )?tut mir leid|leider kann ich|als ki\b|hier ist (?:ein|der|die) (?:alt|bild)|alternativtext:",
-    r"(?:je suis )?désolée?, (?:mais )?je|en tant qu['’]ia\b|voici (?:un|le) texte|texte alternatif ?:",
-    r"lo siento, (?:pero )?no puedo|como (?:modelo de )?ia\b|aquí (?:está|tienes) (?:un|el|la) (?:texto|descripción)",
-    r"texto alternativo:",
-    r"przepraszam, (?:ale )?nie mogę|jako (?:model )?ai\b|tekst alternatywny:",
+    r"(?:es )?tut mir leid,|(?:leider )?kann ich (?:das|dieses|die|den|hier)\b|als (?:eine? )?ki\b",
+    r"(?:je suis )?désolée?, (?:mais )?je|en tant qu['’]ia\b",
+    r"lo siento, (?:pero )?no puedo|como (?:modelo de )?ia\b",
+    r"przepraszam, (?:ale )?nie mogę|jako (?:model )?ai\b",
+    r"mi dispiace, (?:ma )?non posso|het spijt me, (?:maar )?ik|desculpe, (?:mas )?não posso",
 )
-META_END = (
-    r"ai[- ]generated",
-    r"generated (?:by|with) (?:an? )?ai",
-    r"ki-generiert|von (?:einer )?ki erzeugt",
+DISCLOSURES = (
+    r"ai[- ]generated(?: (?:alt text|description|caption|image))?",
+    r"generated (?:by|with|using) (?:an? )?(?:ai|artificial intelligence)",
+    r"(?:mit |von |durch )?(?:einer )?ki[- ](?:generiert|erzeugt|erstellt)|(?:von|mit|durch) (?:einer )?ki erzeugt",
+    r"(?:description )?automatically generated(?: description)?",  # as an office suite fills in
+    r"automatisch (?:generierte|erstellte) beschreibung|beschreibung automatisch (?:generiert|erstellt)",
+    r"description générée automatiquement|descripción generada automáticamente",
     r"généré par (?:l['’]|une )?ia",
     r"generado por (?:una )?ia",
     r"wygenerowan\w+ przez (?:ai|si)",
@@ -76,6 +94,8 @@ def placeholders(language: str) -> frozenset[str]:
     return frozenset(item.strip() for row in lists for item in row.split(";") if item.strip())
 
 
-def meta() -> re.Pattern[str]:
-    """Refusals and preambles at the start, disclosures at either end."""
-    return re.compile(rf"^(?:{'|'.join(META_START)})|[\s(\[-](?:{'|'.join(META_END)})[.)\]]*$", re.I)
+PREAMBLE = re.compile(rf"^(?:{'|'.join(PREAMBLES)})\s*", re.I)
+REFUSAL = re.compile(rf"^(?:{'|'.join(REFUSALS)})", re.I)
+DISCLOSURE = re.compile(
+    rf"^[(\[]?(?:{'|'.join(DISCLOSURES)})[)\].:]*(?:\s+|$)|[\s(\[–—-](?:{'|'.join(DISCLOSURES)})[.)\]]*$", re.I
+)

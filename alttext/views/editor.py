@@ -153,19 +153,12 @@ def is_unsaved(placement: Placement, typed: str) -> bool:
 
 def subject(placement: Placement, text: str) -> rules.Subject:
     """What the lint rules get to know."""
-    words = placement.snapshot or ContextSnapshot()
-    beside = [words.caption, *words.headings[-1:], *words.before.splitlines()[-1:], *words.after.splitlines()[:1]]
-    if words.link_text_visible:
-        beside.append(words.link_label)
-    return rules.Subject(
-        text=text,
+    return rules.Subject.in_place(
+        text,
+        words=placement.snapshot or ContextSnapshot(),
         language=placement.language,
         role=placement.role,
         image_name=placement.image_name,
-        title=words.title,
-        adjacent=tuple(block for block in beside if block.strip()),
-        link_label=words.link_label,
-        link_target=words.link_target,
     )
 
 

@@ -24,6 +24,9 @@ def ids() -> set[str]:
         ({"ADAPTERS": ()}, "alttext.E007"),
         ({"WAKE": "celry"}, "alttext.E007"),
         ({"IMAGE_FIELDS": []}, "alttext.W003"),
+        ({"RULES_OFF": ["no-such-rule"]}, "alttext.E008"),
+        ({"RULES_OFF": ["text-control"]}, "alttext.E008"),
+        ({"RULES_OFF": ["text-prefix"]}, "alttext.W004"),
     ],
 )
 def test_a_wrong_setting_is_named(settings, change, expected):
