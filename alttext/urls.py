@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from alttext.views import acts, dashboards, desk, field, placement, queue
+from alttext.views import acts, bulk, dashboards, desk, exchange, field, placement, queue
 
 app_name = "alttext"
 urlpatterns: list = [
@@ -11,6 +11,14 @@ urlpatterns: list = [
     path("queue/next/", desk.serve, name="next"),
     path("queue/filters/save/", desk.save_filter, name="save-filter"),
     path("queue/filters/forget/", desk.forget_filter, name="forget-filter"),
+    path("queue/bulk/", bulk.preview, name="bulk"),
+    path("queue/bulk/confirm/", bulk.confirm, name="bulk-confirm"),
+    path("queue/bulk/undo/", bulk.undo, name="bulk-undo"),
+    path("texts/", exchange.show, name="exchange"),
+    path("texts/texts.csv", exchange.sheet, name="exchange-csv"),
+    path("texts/texts.xlf", exchange.xliff, name="exchange-xliff"),
+    path("texts/preview/", exchange.preview, name="exchange-preview"),
+    path("texts/import/", exchange.carry_out, name="exchange-import"),
     path("keys/", queue.keys, name="keys"),
     path("find/<str:adapter>/<path:key>/", placement.find, name="find"),
     path("field/<str:adapter>/<path:key>/ask/", field.ask, name="field-ask"),

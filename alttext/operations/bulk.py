@@ -60,10 +60,7 @@ def look(*, verb: Verb, placement_ids: Collection[int], user: Any, at: datetime)
     claims = Claim.objects.filter(placement__in=rows, until__gt=at).exclude(by=user).select_related("by")
     held = {claim.placement_id: claim for claim in claims}
     drafts = set(Draft.objects.filter(placement__in=rows, by=user).values_list("placement_id", flat=True))
-    return [
-        _item(verb, row, offered.get(row.pk), held.get(row.pk), has_draft=row.pk in drafts)
-        for row in rows
-    ]
+    return [_item(verb, row, offered.get(row.pk), held.get(row.pk), has_draft=row.pk in drafts) for row in rows]
 
 
 def do(
@@ -90,6 +87,8 @@ def do(
     if not found:
         raise NotAllowed("This image is gone, or you may no longer edit it.")
     item = found[0]
+    if earlier is None and item.placement.alt_hash != seen.alt_hash:  # the person's own newer text included
+        raise decisions.TextChanged(item.placement, "Another text was saved meanwhile.")
     if earlier is None and item.why_not:
         raise NotInBulk(item.why_not)
     given: dict[str, Any] = {"placement": item.placement, "seen": seen, "by": by, "at": at, "key": key}
@@ -125,13 +124,15 @@ def undo(*, decision_id: int, by: Any, at: datetime, key: uuid.UUID) -> Decision
 
 def _text_seen(seen: Seen) -> str:
     """The text of the suggestion that was on screen.  :raises NotInBulk: it is no longer there."""
-    text = Suggestion.objects.filter(pk=seen.suggestion_id).values_list("text", flat=True).first()
+    text = Suggestion.objects.filter(pk=seen.suggestion_id or 0).values_list("text", flat=True).first()
     if not text:
         raise NotInBulk("The suggestion that you saw is no longer there.")
     return text
 
 
-def _item(verb: Verb, placement: Placement, pending: Suggestion | None, claim: Claim | None, *, has_draft: bool) -> Item:
+def _item(
+    verb: Verb, placement: Placement, pending: Suggestion | None, claim: Claim | None, *, has_draft: bool
+) -> Item:
     shown = pending if pending and pending.is_shown and decisions.still_about(pending, placement) else None
     why_not = _held_by(claim) or _against(verb, placement, pending, shown)
     if not why_not and has_draft and verb != Verb.REJECT:

@@ -23,7 +23,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from alttext import adapters, conf, forms, rules, tasks, wording
-from alttext.models import Decision, Placement
+from alttext.models import Decision
 from alttext.operations import bulk
 from alttext.operations.bulk import Item, NotAllowed, NotInBulk, Verb
 from alttext.operations.decisions import (
@@ -44,6 +44,7 @@ from alttext.views.security import workbench
 log = logging.getLogger("alttext.views")
 PAGE = "alttext/bulk.html"
 CHOSEN, MADE = "alttext.bulk.chosen", "alttext.bulk.made"  # salts: what was on screen; what was done
+MOST_NAME = 200
 MOST_SECONDS_EACH = 30.0  # a longer look than this is a pause; the clock of the editor stops there as well
 DAMAGED = "The page was damaged, or is not yours. Nothing was done: choose the images again."
 REASONS = (
@@ -251,7 +252,7 @@ def _token(request: HttpRequest, verb: Verb, item: Item, now: datetime) -> str:
         **_who(request),
         "verb": verb.value,
         "placement": placement.pk,
-        "name": _name(placement),
+        "name": str(placement)[:MOST_NAME],
         "language": placement.language,
         "seen": asdict(item.seen),
         "text": (item.suggestion.text or "") if item.suggestion and verb == Verb.ACCEPT else "",
@@ -277,10 +278,6 @@ def _findings(verb: Verb, item: Item) -> list[rules.Finding]:
     if verb != Verb.ACCEPT or item.suggestion is None or item.why_not:
         return []
     return rules.check(editor.subject(item.placement, item.suggestion.text or ""))
-
-
-def _name(placement: Placement) -> str:
-    return f"{placement.image_name[:80]} on {placement.page_title[:120] or 'a page without a title'}"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -59,9 +59,7 @@ def preview(request: HttpRequest) -> HttpResponse:
         return _unreadable(request, "Choose a file first.")
     file = form.cleaned_data["file"]
     if file.size > exchange.MOST_BYTES:
-        return _unreadable(
-            request, f"The file is larger than {exchange.MOST_BYTES // 1_000_000} MB. Send it in parts."
-        )
+        return _unreadable(request, f"The file is larger than {exchange.MOST_BYTES // 1_000_000} MB. Send it in parts.")
     try:
         lines = exchange.read(file.read())
     except exchange.Unreadable as error:
@@ -105,7 +103,9 @@ def _attempt(request: HttpRequest, change: exchange.Change, now: Any) -> bulk.Ou
 
 
 def _unreadable(request: HttpRequest, problem: str) -> HttpResponse:
-    return respond(request, PAGE, _context(request) | {"problem": problem}, status=422, say=f"Nothing was read. {problem}")
+    return respond(
+        request, PAGE, _context(request) | {"problem": problem}, status=422, say=f"Nothing was read. {problem}"
+    )
 
 
 def _context(request: HttpRequest) -> dict[str, Any]:

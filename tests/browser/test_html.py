@@ -37,6 +37,8 @@ def pages(make_placement, suggest, author, lead, at, make_illustration):
         "queue": "/alttext/queue/?state=all",
         "empty-queue": "/alttext/queue/?search=nothing-is-called-this",
         "keys": "/alttext/keys/",
+        "texts": "/alttext/texts/",
+        "guide": f"/alttext/placement/{opened.pk}/guide/?answers=n",
         "dashboards": "/alttext/dashboards/",
         "login": "/accounts/login/",
         "home": "/",
