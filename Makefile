@@ -1,5 +1,6 @@
 # make demo          set up everything, run the main job, serve http://127.0.0.1:8000
 # make demo ONCE=1   the same without serving; OUT=file.json writes the table
+# make demo CMS=djangocms | CMS=wagtail   the same as real pages of a content system
 # make test          set up everything, run every check and test
 # make bench | chaos | races   bounded measurements, not part of the tests
 
@@ -13,7 +14,7 @@ export OMP_WAIT_POLICY
 .PHONY: help demo test lint typecheck bench chaos races serve clean screenshots
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -5
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -6
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -29,14 +30,26 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installed in $$(( $$(date +%s) - $$(cat $(VENV)/.started) )) s."
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.demo
-	@echo "Installing the tools of the tests."
-	$(PIP) install --quiet --progress-bar on -c constraints.txt -e ".[starter,lm,demo,postgres,dev]"
+$(VENV)/.demo-djangocms $(VENV)/.demo-wagtail: $(VENV)/.demo-%: $(VENV)/.demo
+	@echo "Installing the content system of the example site."
+	$(PIP) install --quiet --progress-bar on -c constraints.txt -e ".[demo-$*]"
 	@touch $@
 
-demo: $(VENV)/.demo
+$(VENV)/.dev: $(VENV)/.demo
+	@echo "Installing the tools of the tests."
+	$(PIP) install --quiet --progress-bar on -c constraints.txt -e ".[starter,lm,demo-djangocms,demo-wagtail,postgres,dev]"
+	@touch $@
+
+# the plain models, or a content system: CMS=djangocms, CMS=wagtail
+CMS ?=
+ifneq ($(filter-out djangocms wagtail,$(CMS)),)
+$(error CMS is "$(CMS)"; it can be djangocms or wagtail, or empty for plain models)
+endif
+PROFILE := alttext.project.$(if $(CMS),profiles.$(CMS),settings)
+
+demo: $(VENV)/.demo $(if $(CMS),$(VENV)/.demo-$(CMS))
 	@$(BIN)/python -m captioner fetch starter
-	@ALTTEXT_DEMO=1 ALTTEXT_CAPTIONER=$${ALTTEXT_CAPTIONER:-starter-page} $(BIN)/python manage.py alttext_demo $(if $(ONCE),--once) $(if $(OUT),--out $(OUT)) $(if $(ADDRESS),--address $(ADDRESS))
+	@DJANGO_SETTINGS_MODULE=$(PROFILE) ALTTEXT_DEMO=1 ALTTEXT_CAPTIONER=$${ALTTEXT_CAPTIONER:-starter-page} $(BIN)/python manage.py alttext_demo $(if $(ONCE),--once) $(if $(OUT),--out $(OUT)) $(if $(ADDRESS),--address $(ADDRESS))
 
 test: $(VENV)/.dev
 	@BIN=$(BIN) sh tests/run.sh
@@ -53,6 +66,8 @@ typecheck: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@$(BIN)/python -m captioner fetch starter
 	@$(BIN)/python -m tests.bench
+	@$(BIN)/python -m tests.bench_scan
+	@$(BIN)/python -m tests.bench_desk
 
 chaos: $(VENV)/.dev
 	@$(BIN)/python -m tests.reliability.chaos $(ARGS)

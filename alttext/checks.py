@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 from django.apps import apps
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 from django.db import connections
+from django.shortcuts import resolve_url
+from django.urls import NoReverseMatch, Resolver404, is_valid_path, resolve, reverse
 from django.utils.module_loading import import_string
 
 from alttext import adapters, conf, rules
@@ -97,10 +100,74 @@ def check_rules(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """Lint rules that are switched off: a choice of the site, but no silent one."""
     hint = 'docs/rules.md lists the rules; correct ALTTEXT["RULES_OFF"].'
     found: list[CheckMessage] = [
-        Error(f"{name!r} is no lint rule that can be switched off.", hint=hint, id="alttext.E008")
+        Error(f"{name!r} is no lint rule that can be switched off.", hint=hint, id="alttext.E012")
         for name in rules.wrongly_off()
     ]
     if off := sorted(rules.switched_off() & set(rules.RULES)):
         hint = 'Take them out of ALTTEXT["RULES_OFF"] to switch them on.'
-        found.append(Warning(f"Lint rules are switched off: {', '.join(off)}.", hint=hint, id="alttext.W004"))
+        found.append(Warning(f"Lint rules are switched off: {', '.join(off)}.", hint=hint, id="alttext.W010"))
     return found
+
+
+CMS = (("django CMS", "cms", "alttext.contrib.djangocms"), ("Wagtail", "wagtail", "alttext.contrib.wagtail"))
+INCLUDE = 'path("alttext/", include("alttext.urls"))'
+
+
+@register("alttext")
+def check_cms(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """A CMS whose images the workbench does not see."""
+    return [
+        Warning(
+            f"{name} is installed, but the workbench does not see its images.",
+            hint=f'Add "{ours}" to INSTALLED_APPS.',
+            id="alttext.W005",
+        )
+        for name, theirs, ours in CMS
+        if apps.is_installed(theirs) and not apps.is_installed(ours)
+    ]
+
+
+@register("alttext")
+def check_addresses(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """The address of the workbench, and that of the page to sign in."""
+    found: list[CheckMessage] = []
+    try:
+        address = reverse("alttext:queue")
+    except NoReverseMatch:
+        found.append(Warning("The workbench has no address.", hint=f"Add {INCLUDE} to urlpatterns.", id="alttext.W004"))
+    else:
+        if not _is_ours(address):
+            hint = f"Move {INCLUDE} above the line of the CMS, which answers whatever is left."
+            found.append(Error(f"Another line of urlpatterns answers {address}.", hint=hint, id="alttext.E008"))
+    try:
+        target = resolve_url(settings.LOGIN_URL)
+    except NoReverseMatch:
+        target = ""
+    if target.startswith("/"):
+        path = target.partition("?")[0]
+        # LocaleMiddleware redirects to the address with the language
+        leads = bool(is_valid_path(path) or is_valid_path(f"/{settings.LANGUAGE_CODE}{path}"))
+    else:
+        leads = "://" in target
+    if not leads:
+        hint = 'Set it to a page of your site that signs people in; "admin:login" will do.'
+        found.append(
+            Warning(f"LOGIN_URL is {settings.LOGIN_URL!r}, which leads nowhere.", hint=hint, id="alttext.W006")
+        )
+    return found
+
+
+def _is_ours(address: str) -> bool:
+    try:
+        return "alttext" in resolve(address).namespaces
+    except Resolver404:
+        return False
+
+
+@register("alttext")
+def check_heic(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """HEIC is switched on, and nothing can read it."""
+    if not conf.get("HEIC") or find_spec("pillow_heif"):
+        return []
+    hint = 'Install pillow-heif 1.8.1 or later, or set ALTTEXT["HEIC"] to False.'
+    return [Warning("HEIC pictures cannot be read.", hint=hint, id="alttext.W009")]

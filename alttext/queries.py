@@ -183,6 +183,7 @@ def position(placement: Placement) -> tuple[int, int]:
     here = Placement.objects.filter(
         adapter=placement.adapter, page_url=placement.page_url, page_title=placement.page_title
     ).exclude(state=State.GONE)
+    here = here.exclude(key__startswith=ABOUT_TO_BE) if not placement.key.startswith(ABOUT_TO_BE) else here
     counted = here.aggregate(up_to=Count("pk", filter=Q(pk__lte=placement.pk)), all=Count("pk"))
     return counted["up_to"], counted["all"]
 

@@ -114,7 +114,8 @@ def on(database: str, count: int) -> None:
             "next image": f"{reverse('alttext:next')}?after={pks[len(pks) // 2]}",
         }
         print(
-            f"{database}, {count:,} placements, {ROUNDS} requests each\n{'':36}{'p50 ms':>9}{'p95 ms':>9}{'CPU ms':>9}{'queries':>9}"
+            f"{database}, {count:,} placements, {ROUNDS} requests each\n"
+            f"{'':36}{'p50 ms':>9}{'p95 ms':>9}{'CPU ms':>9}{'queries':>9}"
         )
         for name, url in pages.items():
             row = measure(client, url)

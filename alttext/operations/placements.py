@@ -366,7 +366,7 @@ class _Walk:
             except (OperationalError, InterfaceError):
                 raise  # the database is away; nothing to do with this place
             except Exception:  # one odd place must not keep the others from being found
-                log.exception("place %.300s of %s", place.key, self.adapter.name)
+                log.exception("place %.300r of %s", place.key, self.adapter.name)
                 self._count(unreadable=1)
         self._count(found=len(batch))
         self._save(batch[-1][0].key)
@@ -447,7 +447,7 @@ def _vanished(adapter: Adapter, *, seen: Container[int] = ()) -> Iterable[Placem
         except (OperationalError, InterfaceError):
             raise
         except Exception:  # not known to be gone: it stays
-            log.exception("place %s of %s", placement.key, adapter.name)
+            log.exception("place %.300r of %s", placement.key, adapter.name)
 
 
 def pages(rows: QuerySet[Placement], *, size: int = 200) -> Iterator[Placement]:

@@ -5,6 +5,7 @@
 // data-alttext-url    address of the panel; set it anew to load another one, empty to show none
 // data-alttext-ask    ask for a suggestion by itself, once, where none is there
 
+const SWITCHED_OFF = "Not written: the field is switched off. Is the image marked as decorative?";
 const CHECK_AFTER_MS = 500;
 const segmenter = "Segmenter" in Intl ? new Intl.Segmenter() : null;
 const shown = new WeakMap(); // container -> address that its panel was loaded from
@@ -55,7 +56,7 @@ function use(container, text) {
   const field = fieldOf(container);
   if (!field) return;
   if (field.disabled || field.readOnly) {
-    say(container, "Not written: the field is switched off. Is the image marked as decorative?");
+    say(container, SWITCHED_OFF);
     return;
   }
   field.focus();
@@ -106,6 +107,14 @@ document.addEventListener("input", (event) => {
   if (!event.target.id) return;
   for (const container of document.querySelectorAll(`[data-alttext-field="${CSS.escape(event.target.id)}"]`)) {
     checkSoon(container);
+  }
+});
+
+// once "decorative" is taken back, what was said of it no longer holds
+document.addEventListener("change", () => {
+  for (const container of document.querySelectorAll("[data-alttext-field]")) {
+    const said = container.querySelector(":scope > .alttext-status")?.textContent;
+    if (said === SWITCHED_OFF && !fieldOf(container)?.disabled) say(container, "");
   }
 });
 

@@ -197,7 +197,7 @@ class TestWorkingThroughFilters:
         assert post(client, act, second, page=last, then="next")["HX-Redirect"] == f"{url('queue')}?language=de"
 
     def test_an_answer_of_htmx_keeps_them(self, client, german):
-        (first, second), _ = german
+        (first, _), _ = german
         page = client.get(f"{first.get_absolute_url()}?language=de")
         saved = post(client, "save", first, page=page)
         assert f"?after={first.pk}&amp;language=de" in saved.text

@@ -26,12 +26,17 @@ TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP
     "context_processors": ["django.template.context_processors.request", "django.contrib.auth.context_processors.auth",
                            "django.contrib.messages.context_processors.messages"]}}]
 ROOT_URLCONF = "urls"
+LOGIN_URL = "admin:login"
 ALTTEXT = {"ADAPTERS": []}
 STATIC_URL = "/static/"
 USE_TZ = True
 ALLOWED_HOSTS = ["testserver"]
 """
-URLS = 'from django.urls import include, path\nurlpatterns = [path("alttext/", include("alttext.urls"))]\n'
+URLS = """
+from django.contrib import admin
+from django.urls import include, path
+urlpatterns = [path("admin/", admin.site.urls), path("alttext/", include("alttext.urls"))]
+"""
 VISIT = (
     "import os; os.environ['DJANGO_SETTINGS_MODULE'] = 'site_settings'\n"
     "import django; django.setup()\n"

@@ -5,13 +5,16 @@ A place is one image field of one row; its key is "app.model:pk:field", for UUID
 
 from __future__ import annotations
 
+import logging
 import posixpath
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
-from django.db import IntegrityError, models, router, transaction
+from django.core.exceptions import SuspiciousFileOperation, ValidationError
+from django.core.files.storage import FileSystemStorage
+from django.db import DatabaseError, IntegrityError, models, router, transaction
 from django.db.models import Q, Value
 from django.db.models.functions import Cast, Concat, Replace
 from django.urls import NoReverseMatch
@@ -24,6 +27,7 @@ from alttext.contrib.imagefields.entries import NAME, Entry, key_of
 from alttext.roles import Role
 
 CHUNK_ROWS = 500
+log = logging.getLogger("alttext.imagefields")
 
 
 class ImageFieldsAdapter:
@@ -54,7 +58,7 @@ class ImageFieldsAdapter:
             rows = _rows(entry).select_related(*entry.related()).order_by("pk")
             page = list(rows[:CHUNK_ROWS])
             while page:  # no open cursor: on SQLite it would keep writers of this connection out
-                yield from (_place(entry, row) for row in page)
+                yield from _places(entry, page)
                 full = len(page) == CHUNK_ROWS
                 page = list(rows.filter(pk__gt=page[-1].pk)[:CHUNK_ROWS]) if full else []
 
@@ -135,6 +139,19 @@ def _row(entry: Entry, pk: str, key: str, rows: models.QuerySet) -> models.Model
     return row
 
 
+def _places(entry: Entry, rows: Iterable[models.Model]) -> Iterator[Place]:
+    """The places of `rows`; a row whose attributes raise is logged and left out, or it would end the scan."""
+    for row in rows:
+        try:
+            place = _place(entry, row)
+        except DatabaseError:
+            raise
+        except Exception:
+            log.exception("row %s of %s", row.pk, entry.scope)
+            continue
+        yield place
+
+
 def _place(entry: Entry, row: models.Model) -> Place:
     title = plain.text(entry.value(row, "title")) or str(row)
     file = getattr(row, entry.image)
@@ -150,6 +167,8 @@ def _place(entry: Entry, row: models.Model) -> Place:
         context=_context(entry, row, title),
         role=_role(entry.value(row, "role")),
         stores_decorative=bool(entry.decorative),
+        kind=entry.scope,
+        fingerprint=_fingerprint(file),
     )
 
 
@@ -195,6 +214,17 @@ def _image_url(file: Any) -> str:
         return str(file.url)
     except (NotImplementedError, ValueError):  # a private storage, or one without a base address
         return ""
+
+
+def _fingerprint(file: Any) -> str:
+    """Number, size and times of a local file; empty for a storage that is asked over a network."""
+    if not isinstance(file.storage, FileSystemStorage):
+        return ""
+    try:
+        seen = Path(file.path).stat()
+    except (OSError, ValueError, SuspiciousFileOperation):  # read_image says it
+        return ""
+    return f"{seen.st_ino}:{seen.st_size}:{seen.st_mtime_ns}:{seen.st_ctime_ns}"
 
 
 def _base_name(name: str) -> str:

@@ -132,12 +132,7 @@ class Command(BaseCommand):
             self.stdout.write(f"  {seen.odd} odd ones that cannot be counted; the log names them")
         if seen.broken:
             self.stderr.write(f"{adapter.name}: broke off after {seen.found} places: {seen.broken}")
-        takes = captioning.estimate(seen.captions)
-        time_words = "" if takes.hours is None else f", about {_duration(takes.hours)} of one worker"
-        self.stdout.write(
-            f'  {takes.captions} suggestions to ask for{time_words} with the captioner "{conf.get("CAPTIONER")}": '
-            f"{takes.assumes}. The same picture in the same words is looked at once."
-        )
+        self.stdout.write(f"  {seen.captions} suggestions to ask for{_cost(seen.captions)}")
         self.stdout.write("  Nothing was written.")
         return seen
 
@@ -147,8 +142,21 @@ class Command(BaseCommand):
         self.stdout.write(f"{adapter.name}: {asked} suggestions asked for")
 
 
+def _cost(captions: int) -> str:
+    """How long that takes, and what the figure assumes."""
+    if not captions:
+        return ""
+    takes = captioning.estimate(captions)
+    duration = "" if takes.hours is None else f", about {_duration(takes.hours)} of one worker"
+    return (
+        f'{duration} with the captioner "{conf.get("CAPTIONER")}": {takes.assumes}. '
+        "The same picture in the same words is looked at once."
+    )
+
+
 def _duration(hours: float) -> str:
-    return f"{hours:.1f} hours" if hours >= 1 else f"{max(round(hours * 60), 1)} minutes"
+    minutes = max(round(hours * 60), 1)
+    return f"{hours:.1f} hours" if hours >= 1 else f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
 def _above_zero(given: str) -> int:
