@@ -1,0 +1,1 @@
+"""Settings of the worked example sites: django CMS, Wagtail, and both in one process."""
