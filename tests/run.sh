@@ -24,18 +24,31 @@ say "source"
 "$BIN/lint-imports"
 "$BIN/djlint" --lint --quiet templates
 "$BIN/mypy"
-"$BIN/python" manage.py check
-"$BIN/python" manage.py makemigrations --check --dry-run
+for settings in settings profiles.djangocms profiles.wagtail profiles.both; do
+  "$BIN/python" manage.py check --settings "alttext.project.$settings"
+  "$BIN/python" manage.py makemigrations --check --dry-run --settings "alttext.project.$settings" \
+    alttext demo $(case $settings in *djangocms|*both) echo cms_site;; esac) $(case $settings in *wagtail|*both) echo wagtail_site;; esac)
+done
 
 say "tests on SQLite"
 # two processes, a file stays in one of them: the suite takes half as long on two cores
 "$BIN/python" -m pytest -n 2 --dist loadfile --cov --cov-report=term:skip-covered --durations=10 "$@"
+
+say "tests of the content systems on SQLite"
+# without migrations: those of both systems take a minute a process; `makemigrations --check` above and the demos run them
+"$BIN/python" -m pytest --ds=alttext.project.profiles.both --nomigrations -n 2 --dist loadfile --durations=10 \
+  tests/contrib/djangocms tests/contrib/wagtail "$@"
 
 if "$BIN/python" -c 'import socket; socket.create_connection(("127.0.0.1", 5432), 1)' 2>/dev/null; then
   say "tests of the app on PostgreSQL"
   DATABASE_URL=${ALTTEXT_POSTGRESQL:-postgresql://postgres@127.0.0.1/postgres} \
     "$BIN/python" -m pytest -n 2 --dist loadfile tests/alttext tests/contrib "$@" --ignore tests/alttext/test_rules.py \
     --ignore tests/alttext/test_rates.py --ignore tests/alttext/test_edits.py
+  say "tests of the content systems on PostgreSQL"
+  DATABASE_URL=${ALTTEXT_POSTGRESQL:-postgresql://postgres@127.0.0.1/postgres} \
+    "$BIN/python" -m pytest --ds=alttext.project.profiles.both --nomigrations -n 2 --dist loadfile -m "not browser and not slow" \
+    tests/contrib/djangocms/test_adapter.py tests/contrib/djangocms/test_permissions.py \
+    tests/contrib/wagtail/test_adapter.py tests/contrib/wagtail/test_permissions.py "$@"
 else
   missing "PostgreSQL on 127.0.0.1:5432; the tests ran on SQLite only. On Debian: apt-get install postgresql"
 fi

@@ -63,9 +63,10 @@ def test_one_asks_and_the_answer_arrives_without_touching_the_field(form_tab, ma
     workers.drain(lanes=["plain", "text"], seconds=20)
     page.locator(".alttext-panel .offered, .alttext-panel .reason").first.wait_for()
     assert page.locator("#id_alt_text").input_value() == "Half a sen"
-    assert "Your text was not touched" in page.locator(".alttext-status").inner_text() or page.locator(
-        ".alttext-panel .reason"
-    ).count()
+    assert (
+        "Your text was not touched" in page.locator(".alttext-status").inner_text()
+        or page.locator(".alttext-panel .reason").count()
+    )
     assert page.url.endswith("/change/")
 
 
