@@ -168,12 +168,8 @@ def _evaluate(options: argparse.Namespace, path: Path, skipped: Any, eyes: Any) 
     from captioner.metrics import evaluation, rows
     from captioner.prepare import images
 
-    if eyes is not None and options.captioner == "starter":
-        from captioner.architectures.starter import Starter
-
-        captioner: Any = Starter(eyes)
-    else:
-        captioner = load_captioner(options.captioner)
+    shared = compare.on_eyes(options.captioner, eyes) if eyes is not None else None
+    captioner: Any = shared or load_captioner(options.captioner)
     results = evaluation.run(captioner, rows.read(path, skipped, limit=options.limit), skipped)
     results = evaluation.counted(results, lambda number: print(f"{number} rows", file=sys.stderr))
     try:

@@ -17,10 +17,11 @@ from captioner.prepare import pagewords
 from captioner.prepare.candidates import Candidate
 from captioner.prepare.phrases import PhraseKind
 from captioner.prepare.vocabulary import Vocabulary
+from captioner.rooms.gate.thresholds import DETECTOR_DEFAULT
 from captioner.rooms.gate.verdict import Thing
 from captioner.types import Kind, Sight, Support
 
-VERSION = "2"  # raise it whenever the same evidence can give other texts
+VERSION = "3"  # raise it whenever the same evidence can give other texts
 MOST_TEXTS = 48
 FLAT = frozenset(
     {
@@ -41,6 +42,7 @@ CAPITAL = r"(?:\w+ ){0,2}[A-ZÀ-Þ][\w.’'-]*"
 UNCOUNTED = frozenset({"bread", "cattle", "clothing", "equipment", "food", "furniture", "luggage", "police", "staff"})
 VOWEL_LETTER_ONLY = re.compile(r"(?:uni(?!n)|use|usu|eu|one\b|once)", re.I)  # sound like a consonant
 LARGE = 0.08  # share of the picture under a person who may be called by name
+FIGURES = 2  # a statue shows a figure or two; more people who were surely seen are no statue
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +53,17 @@ class Limits:
     `docs/evaluation.md`, where the describer named one in two such words, and nearly all others were right as well.
 
     :ivar word: for a narrower noun.  :ivar name: for a person's name.  :ivar medium: for a word of art.
+    :ivar seen: score of the one thing that is called by a narrower word: a person may be named "a person" from less.
     """
 
     word: float = 0.25
     name: float = 0.25
     medium: float = 0.4
     art: float = 0.5  # probability of the kind "art"
+    seen: float = DETECTOR_DEFAULT
 
     def version(self) -> str:
-        return f"word={self.word:g} name={self.name:g} medium={self.medium:g} art={self.art:g}"
+        return f"word={self.word:g} name={self.name:g} medium={self.medium:g} art={self.art:g} seen={self.seen:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +174,8 @@ def _narrow_phrase(
     tree: Vocabulary,
     limits: Limits,
 ) -> str | None:
+    if not thing.many and thing.score < limits.seen:
+        return None
     if is_person_name(candidate):
         people = sum(other.concept == "person" for other in said.values())
         fits = thing.concept == "person" and people == 1 and not thing.many and thing.area >= LARGE
@@ -208,6 +214,11 @@ def _one_person(sight: Sight) -> bool:
     return len(people) == 1 or (len(people) > 1 and people[1] < 0.3)
 
 
+def _is_company(sight: Sight, limits: Limits) -> bool:
+    """More people were surely seen than a statue has figures."""
+    return sum(one.label == "person" and one.score >= limits.seen for one in sight.detections) > FIGURES
+
+
 def _medium(said: Phrased, sight: Sight, scored: Scored, caption: str, limits: Limits) -> tuple[str, Support] | None:
     """A word of art that opens the caption and that the kind agrees with."""
     art = sight.kinds.get(Kind.ART, 0.0)
@@ -218,7 +229,8 @@ def _medium(said: Phrased, sight: Sight, scored: Scored, caption: str, limits: L
             continue
         if word in FLAT and art >= limits.art:
             return candidate.lemma, Support(candidate.lemma, "kind", round(art, 4), f"page {chance:.2f}")
-        if word in SOLID and before <= OPENING_NAME and any(thing.concept == "person" for thing in said.values()):
+        figures = any(thing.concept == "person" for thing in said.values()) and not _is_company(sight, limits)
+        if word in SOLID and before <= OPENING_NAME and figures:
             return candidate.lemma, Support(candidate.lemma, "page", round(chance, 4), "a figure was seen")
     return None
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from captioner.architectures import evidence, sayable, ways
-from captioner.architectures.sayable import Limits, Sayable
+from captioner.architectures.sayable import Limits, Phrased, Sayable
 from captioner.architectures.starter import Starter, Visit
 from captioner.architectures.ways import Draft, Silence
 from captioner.prepare import candidates, phrases
@@ -64,7 +64,8 @@ class StarterPage(Starter):
         assert visit.sight is not None
         said = ways.said(visit.seen.sure, visit.words.mentions, language)
         caption = candidates.without_credit(visit.page.caption)
-        texts = sayable.texts(said, visit.sight, self._scored(visit), caption, evidence.VOCABULARY(), self.limits)
+        scored = self._scored(visit) if _fits(said, visit) else ()
+        texts = sayable.texts(said, visit.sight, scored, caption, evidence.VOCABULARY(), self.limits)
         return self._chosen(texts, visit) if texts else plain
 
     def _may_rewrite(self, plain: Draft | Silence) -> bool:
@@ -86,6 +87,16 @@ class StarterPage(Starter):
         """The text with the page's likeliest words."""
         best = by_rule(texts)
         return Draft(best.text, best.supports, worded=True)
+
+
+def _fits(said: Phrased, visit: Visit) -> bool:
+    """Whether the page has a word for each thing that was seen surely: if not, it may be about another picture.
+
+    People and what they wear are at home on every page.
+    """
+    tree, mentioned = evidence.VOCABULARY(), visit.words.mentioned or frozenset()
+    things = [thing.concept for thing in said.values() if not tree.wider(thing.concept) & {"person", "clothing"}]
+    return all(tree.wider(concept) & mentioned for concept in things)
 
 
 def by_rule(texts: Sequence[Sayable]) -> Sayable:

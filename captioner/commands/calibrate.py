@@ -1,6 +1,6 @@
 """`python -m captioner calibrate`: labelled scores in, thresholds with their warrant out.
 
-It reads a CSV of scores and judgements and knows neither pictures nor models.
+It reads a CSV of scores and judgements, as `evaluate --out` writes it, and knows neither pictures nor models.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from captioner.rooms.gate.calibration import CRC, LTT, Calibration
 from captioner.types import CaptionError
 
 JUDGEMENTS = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
+CORRECT = {"1": "0", "0": "1", "yes": "0", "no": "1", "true": "0", "false": "1"}  # correct -> wrong
+Judged = dict[tuple[str, str], str]  # (image, text) -> wrong, "0" or "1"
 
 
 class RowsUnusable(CaptionError):
@@ -35,16 +37,30 @@ class Rows:
 
 @dataclass
 class Sheet:
-    """What a CSV holds.  :ivar unjudged: rows without a judgement, left out.  :ivar keys: all versions keys found."""
+    """What a CSV holds.
+
+    :ivar unjudged: rows with a text and without a judgement, left out.  :ivar silent: rows without a text, left out.
+    :ivar keys: all versions keys found.  :ivar used: judgements of another file that were about one of these texts.
+    """
 
     strata: dict[str, Rows] = field(default_factory=dict)
     unjudged: int = 0
+    silent: int = 0
     keys: set[str] = field(default_factory=set)
+    used: set[tuple[str, str]] = field(default_factory=set)
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("rows", metavar="ROWS.csv", help="columns score, wrong (0 or 1); perhaps versions_key, strata")
+    parser.add_argument(
+        "rows",
+        metavar="ROWS.csv",
+        help="of `evaluate --out`, judged: columns score, wrong (0 or 1), versions_key",
+    )
+    parser.add_argument(
+        "--judged", metavar="JUDGED.csv", help="judgements, instead of column wrong: columns image, text, correct"
+    )
+    parser.add_argument("--system", default="", metavar="NAME", help="with --judged: only rows of this system")
     parser.add_argument("--alpha", type=_share, default=0.1, help="greatest share of wrong captions (default .1)")
     parser.add_argument("--delta", type=_share, default=0.1, help="ltt: 1 - confidence (default .1)")
     parser.add_argument(
@@ -63,7 +79,10 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RowsUnusable: the CSV cannot be used.
     """
-    sheet = read(Path(options.rows), options.stratum)
+    if options.system and not options.judged:
+        raise RowsUnusable("--system picks rows of the file that --judged names; there is none")
+    judged = judgements(Path(options.judged), options.system) if options.judged else None
+    sheet = read(Path(options.rows), options.stratum, judged)
     key = _key(sheet, options.key)
     others = _scores(Path(options.scores)) if options.scores else []
     done = [
@@ -87,20 +106,30 @@ def run(options: argparse.Namespace) -> int:
     lines = [line for one in done for line in in_words(one)]
     if sheet.unjudged:
         lines.append(f"{sheet.unjudged} rows have no judgement and were left out.")
+    if sheet.silent:
+        lines.append(f"{sheet.silent} rows have no text and were left out: a threshold is about texts.")
+    if judged is not None and (astray := len(judged) - len(sheet.used)):
+        lines.append(f"{astray} judgements are of texts that {options.rows} does not hold and were left out.")
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
 
 
-def read(path: Path, stratum: str = "") -> Sheet:
-    """The rows of a CSV.
+def read(path: Path, stratum: str = "", judged: Judged | None = None) -> Sheet:
+    """The rows of a CSV. A row whose `text` is empty is no caption; without that column every row is one.
 
+    :param judged: see `judgements`; None takes the column `wrong`.
     :raises RowsUnusable: a column is missing, a number is none, or nothing is judged.
     """
     sheet = Sheet()
-    for number, row in _lines(path, ["score", "wrong", *filter(None, [stratum])]):
-        judgement = (row["wrong"] or "").strip().casefold()
+    needed = ["score", *(["image", "text"] if judged is not None else ["wrong"]), *filter(None, [stratum])]
+    for number, row in _lines(path, needed):
+        if row.get("text") == "":
+            sheet.silent += 1
+            continue
         sheet.keys.add((row.get("versions_key") or "").strip())
-        if not judgement:
+        about = (row.get("image") or "", row.get("text") or "")
+        judgement = (judged.get(about, "") if judged is not None else row["wrong"] or "").strip().casefold()
+        if not judgement or (judged is not None and about in sheet.used):  # judged once, so counted once
             sheet.unjudged += 1
             continue
         if judgement not in JUDGEMENTS:
@@ -108,9 +137,30 @@ def read(path: Path, stratum: str = "") -> Sheet:
         rows = sheet.strata.setdefault((row[stratum] or "").strip() if stratum else "", Rows())
         rows.scores.append(_score(row["score"], path, number))
         rows.losses.append(JUDGEMENTS[judgement])
+        sheet.used.add(about)
     if not sheet.strata:
         raise RowsUnusable(f"{path} has no judged row; {sheet.unjudged} have no judgement")
     return sheet
+
+
+def judgements(path: Path, system: str = "") -> Judged:
+    """What people said of texts, as `captioner.metrics.blind` gives it back; lines without a judgement are left out.
+
+    :param system: one of the column `system`; "" takes every line.
+    :raises RowsUnusable: a column is missing, a judgement is none, two disagree, or there is none.
+    """
+    found: Judged = {}
+    for number, row in _lines(path, ["image", "text", "correct", *(["system"] if system else [])]):
+        said = (row["correct"] or "").strip().casefold()
+        if not said or (system and row["system"] != system):
+            continue
+        if said not in CORRECT:
+            raise RowsUnusable(f"{path}, line {number}: correct is {said!r}, not 0 or 1")
+        if found.setdefault((row["image"] or "", row["text"] or ""), CORRECT[said]) != CORRECT[said]:
+            raise RowsUnusable(f"{path}, line {number}: this text on this picture was judged otherwise above")
+    if not found:
+        raise RowsUnusable(f"{path} has no judged row{f' of system {system}' if system else ''}")
+    return found
 
 
 def in_words(one: Calibration) -> Iterator[str]:

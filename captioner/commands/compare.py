@@ -17,8 +17,19 @@ from captioner.types import CaptionError
 ALL = ("a", "b", "c", "d", "r", "e", "f", "g", "h-e", "h-f", "h-g")
 
 
+NEEDS = {  # system -> options without which it cannot be made
+    "c": ("train", "features"),
+    **dict.fromkeys(("h-e", "h-f", "h-g"), ("without_lora",)),
+}
+ONLY_HERE = ("writer", "without_lora", "train", "features", "sights", "texts")
+
+
 class UnknownSystem(CaptionError):
     """A comparison was asked for a system that does not exist."""
+
+
+class NoComparison(CaptionError):
+    """Options of the comparison were given and none was asked for."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -36,13 +47,33 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def wanted(options: argparse.Namespace) -> list[str]:
-    """The systems that are asked for, [] for no comparison.  :raises UnknownSystem: one of them does not exist."""
+    """The systems that are asked for, [] for no comparison.
+
+    :raises UnknownSystem: one of them does not exist.
+    :raises NoComparison: there is none, but options that only a comparison reads.
+    """
     if not options.systems:
+        idle = [_flag(name) for name in ONLY_HERE if getattr(options, name)]
+        if idle and not options.compare:
+            raise NoComparison(f"{', '.join(idle)}: only a comparison reads this; add --compare or --systems")
         return list(ALL) if options.compare else []
     names = options.systems.split(",")
     if unknown := set(names) - set(ALL):
         raise UnknownSystem(f"no system is called {', '.join(sorted(unknown))}; there are: {', '.join(ALL)}")
     return names
+
+
+def left_out(options: argparse.Namespace) -> dict[str, str]:
+    """System that is asked for and cannot be made -> the options that it lacks."""
+    lacking = {
+        name: " and ".join(_flag(one) for one in NEEDS.get(name, ()) if not getattr(options, one))
+        for name in wanted(options)
+    }
+    return {name: flags for name, flags in lacking.items() if flags}
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def run(options: argparse.Namespace, rows: Sequence[Any], eyes: Any) -> dict[str, Any]:
@@ -54,10 +85,13 @@ def run(options: argparse.Namespace, rows: Sequence[Any], eyes: Any) -> dict[str
     from captioner.rooms.gate.visibility import Visibility
     from captioner.training import comparison, systems
 
-    names = wanted(options)
+    absent = left_out(options)
+    names = [name for name in wanted(options) if name not in absent]
+    if absent:
+        _tell(f"left out: {', '.join(f'{name} (needs {flags})' for name, flags in absent.items())}")
     phraser, visibility = load_phraser(), Visibility.load()
     assert phraser is not None
-    nearest = "c" in names and bool(options.train and options.features)
+    nearest = "c" in names
     seen = list(systems.look(rows, eyes, vectors=nearest))
     contexts = comparison.swapped_contexts(seen)
     table: list[dict[str, Any]] = []
@@ -87,8 +121,9 @@ def run(options: argparse.Namespace, rows: Sequence[Any], eyes: Any) -> dict[str
         add_captioner("r", "starter-page: evidence, page words by rule", StarterPage(eyes, phraser, visibility))
     folder = options.writer or Path(str(resources.files("captioner"))) / SHIPPED
     for prefix, place, trained in (("", folder, "trained"), ("h-", options.without_lora, "trained without LoRA")):
-        if place is None or not {f"{prefix}{letter}" for letter in "aefg"} & set(names):
+        if not {f"{prefix}{letter}" for letter in "aefg"} & set(names):
             continue
+        assert place is not None  # else all of them are left out
         writer = NativeWriter.load(place)
         if f"{prefix}g" in names:
             what = f"{trained}, image + page, constrained to evidence"
@@ -98,10 +133,12 @@ def run(options: argparse.Namespace, rows: Sequence[Any], eyes: Any) -> dict[str
             add(free, shuffled_image=comparison.gap(seen, writer))
         if f"{prefix}e" in names:
             what = f"{trained}, image only, free text"
-            add(systems.free(f"{prefix}e", what, seen, writer, page=False, say=_tell))
+            free = systems.free(f"{prefix}e", what, seen, writer, page=False, say=_tell)
+            add(free, shuffled_image=comparison.gap(seen, writer, page=False))
         if f"{prefix}a" in names:
             add(systems.free("a", "blind language model, page only", seen, writer, image=False, say=_tell))
-    return {"rows": len(seen), "systems": sorted(table, key=lambda line: str(line["system"]).replace("h-", "h"))}
+    ordered = sorted(table, key=lambda line: str(line["system"]).replace("h-", "h"))
+    return {"rows": len(seen), "systems": ordered, "left_out": absent}
 
 
 def remembering_eyes(folder: Path) -> Any:
@@ -110,6 +147,17 @@ def remembering_eyes(folder: Path) -> Any:
     from captioner.rooms.encode.remembering import RememberingEyes
 
     return RememberingEyes(Eyes.load(), folder)
+
+
+def on_eyes(name: str, eyes: Any) -> Any:
+    """The captioner called `name` on eyes that remember; None where it has to bring its own."""
+    from captioner.architectures.starter import Starter
+    from captioner.architectures.starter_page import StarterPage, load_phraser
+    from captioner.rooms.gate.visibility import Visibility
+
+    if name == Starter.name:
+        return Starter(eyes)
+    return StarterPage(eyes, load_phraser(), Visibility.load()) if name == StarterPage.name else None
 
 
 def _tell(text: str) -> None:

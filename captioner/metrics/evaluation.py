@@ -19,6 +19,7 @@ from captioner.metrics.intervals import clopper_pearson
 from captioner.metrics.judging import Judgement
 from captioner.metrics.rows import Row, Skipped
 from captioner.prepare import images, pagewords
+from captioner.rooms.gate import calibration
 from captioner.types import Captioner, CaptionRequest, Outcome, versions_key
 
 
@@ -27,12 +28,14 @@ class Result:
     """What came of one row. `outcome` is None where the picture was refused at the door; `refusal` says why.
 
     :ivar seconds: of the captioner alone, without decoding the file.
+    :ivar content_hash: sha256 of the file, hex.
     """
 
     row: Row
     outcome: Outcome | None = None
     refusal: str = ""
     seconds: float = 0.0
+    content_hash: str = ""
 
     @property
     def text(self) -> str | None:
@@ -53,12 +56,13 @@ def run(captioner: Captioner, rows: Iterable[Row], skipped: Skipped) -> Iterator
             continue
         intake = images.take_in(data, name=row.image.name)
         if intake.outcome != images.ACCEPT:
-            yield Result(row, refusal=intake.code)
+            yield Result(row, refusal=intake.code, content_hash=intake.content_hash)
             continue
         request = CaptionRequest(row.name, image=intake.large, context=row.context, role=row.role)
         started = time.perf_counter()
         [outcome] = captioner.describe([request])
-        yield Result(row, outcome, seconds=time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        yield Result(row, outcome, seconds=seconds, content_hash=intake.content_hash)
 
 
 def report(results: Sequence[Result], *, captioner: Captioner, data: str, skipped: Skipped) -> dict[str, Any]:
@@ -173,11 +177,18 @@ COLUMNS = (
     "flags",
     "seen_kind",
     "seconds",
+    "content_hash",
+    "versions_key",
+    "stratum",
+    "score",
+    "wrong",
 )
 
 
 def write_rows(results: Iterable[Result], path: Path) -> Iterator[Result]:
     """Pass `results` on and write each as a line of CSV when it comes, so that a long run loses nothing.
+
+    The last five columns are what `calibrate` reads; `wrong` is empty, for a person to fill in.
 
     :raises OSError: the file cannot be written.
     """
@@ -207,7 +218,24 @@ def _cells(result: Result) -> list[object]:
         " ".join(outcome.flags) if outcome else "",
         max(kinds, key=lambda kind: kinds[kind]) if kinds else "",
         round(result.seconds, 3),
+        result.content_hash,
+        calibration.key_of(outcome.versions) if outcome else "",
+        outcome.evidence.get("stratum", "") if outcome else "",
+        "" if (score := score_of(outcome)) is None else f"{score:.6f}",
+        "",
     ]
+
+
+def score_of(outcome: Outcome | None) -> float | None:
+    """How sure a captioner was of its text, 0..1; None without a text.
+
+    The gate's fitted score where there is one. A captioner without it is as sure as its weakest evidence.
+    """
+    if outcome is None or outcome.text is None:
+        return None
+    fitted = outcome.evidence.get("score")
+    weakest = min((support["score"] for support in outcome.evidence.get("support", ())), default=0.0)
+    return float(weakest if fitted is None else fitted)
 
 
 Progress = Callable[[int], None]

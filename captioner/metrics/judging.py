@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from captioner.metrics import objects
+from captioner.metrics import hallucination
 from captioner.metrics.rows import Row
 from captioner.prepare import pagewords
 from captioner.prepare.vocabulary import vocabulary
@@ -44,7 +44,7 @@ def named(outcome: Outcome) -> list[str]:
     if supports:
         concepts = [things.get(support["phrase"]) or _concept(support["phrase"]) for support in supports]
         return [concept for concept in dict.fromkeys(concepts) if concept]
-    return list(dict.fromkeys(objects.mentioned(unquoted(outcome.text))))
+    return list(dict.fromkeys(hallucination.mentioned(unquoted(outcome.text))))
 
 
 def judge(row: Row, outcome: Outcome) -> Judgement:
@@ -55,7 +55,7 @@ def judge(row: Row, outcome: Outcome) -> Judgement:
     verdicts: dict[bool | None, list[str]] = {True: [], False: [], None: []}
     for concept in named(outcome):
         verdicts[is_there(concept, true, row.references)].append(concept)
-    mentions = objects.mentioned(unquoted(outcome.text))
+    mentions = hallucination.mentioned(unquoted(outcome.text))
     return Judgement(
         right=tuple(verdicts[True]),
         false=tuple(verdicts[False]),
@@ -67,7 +67,7 @@ def judge(row: Row, outcome: Outcome) -> Judgement:
 
 def present(row: Row) -> frozenset[str]:
     """Labelled objects and those that a human caption mentions (CHAIR's truth)."""
-    captions = (label for text in row.references for label in objects.mentioned(text))
+    captions = (label for text in row.references for label in hallucination.mentioned(text))
     return frozenset(row.objects or ()).union(captions)
 
 
@@ -90,7 +90,7 @@ def is_mentioned(concept: str, texts: Iterable[str]) -> bool:
     """True where a text has the concept, a kind of it, or one of its words."""
     tree, book = vocabulary(), lexicon("en")
     joined = " ".join(pagewords.words("\n".join(texts)))
-    if any(tree.is_kind_of(label, concept) for label in objects.mentioned(joined)):
+    if any(tree.is_kind_of(label, concept) for label in hallucination.mentioned(joined)):
         return True
     return any(
         f" {' '.join(form)} " in f" {joined} "

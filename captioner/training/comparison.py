@@ -65,11 +65,13 @@ def copied(answers: Answers, contexts: Sequence[PageContext], seen: Sequence[See
     return {**share(rate.copied, rate.texts), "words": dict(list(rate.words.items())[:20])}
 
 
-def gap(seen: Sequence[Seen], writer: Any) -> dict[str, Any] | None:
+def gap(seen: Sequence[Seen], writer: Any, *, page: bool = True) -> dict[str, Any] | None:
     """Shuffled-image gap over the first rows with a usable human text, nats per token.
 
     With the wrong picture come the wrong tags, as both are what the model knows of it; the gap of the tokens alone
     stands beside.
+
+    :param page: False leaves the page out: what the picture tells where nothing else does, the most that can be had.
     """
     usable = [(one, target.text) for one in seen if (target := targets.clean((one.row.references or ("",))[0])).text]
     alone = set(swap([one for one, _ in usable[:GAP_ROWS]]).alone)
@@ -78,9 +80,9 @@ def gap(seen: Sequence[Seen], writer: Any) -> dict[str, Any] | None:
         return None
     rows, texts = [one for one, _ in usable], [text for _, text in usable]
     partners = [partner if partner is not None else place for place, partner in enumerate(swap(rows).partners)]
-    right = systems.losses(rows, texts, range(len(rows)), writer, tags=True)
+    right = systems.losses(rows, texts, range(len(rows)), writer, tags=True, page=page)
     found = {
-        name: swaps.image_gap(right, systems.losses(rows, texts, partners, writer, tags=tags))
+        name: swaps.image_gap(right, systems.losses(rows, texts, partners, writer, tags=tags, page=page))
         for name, tags in (("tokens_and_tags", True), ("tokens_only", False))
     }
     return {

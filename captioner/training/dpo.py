@@ -29,6 +29,7 @@ from captioner.prepare import prompts
 from captioner.rooms.decode.language_model import LanguageModel
 from captioner.rooms.encode.tags import Taxonomy
 from captioner.training import examples as making
+from captioner.training import features
 from captioner.training.examples import Example
 from captioner.training.features import Seen
 from captioner.training.loop import Run, RunMismatch
@@ -41,7 +42,7 @@ PART = 32  # pairs between two writes of the reference
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
-    """Both texts after the same prompt; equal to itself only.
+    """Two texts for one picture, or one text for two pictures, after the same prompt; equal to itself only.
 
     :ivar longer: words of the chosen text more than of the rejected one.
     """
@@ -68,7 +69,7 @@ def make(
     taxonomy, special = Taxonomy.load(), model.control_tokens
     pairs = []
     for one in preferences:
-        picture = seen.get(one.image.name) if one.image else None
+        picture = features.find(seen, one.image)
         if picture is None:
             dropped.add("no features", one.name)
             continue
@@ -84,6 +85,20 @@ def make(
         else:
             pairs.append(pair)
     return pairs
+
+
+def of_pictures(examples: Sequence[Example], *, most: int, seed: int) -> list[Pair]:
+    """A human text with its own picture over the same text with another's, for `most` examples drawn by `seed`.
+
+    Text, page and tags are equal, so that only the picture can tell them apart: this teaches to look, which pairs of
+    texts do not (arXiv 2406.11839).
+    """
+    drawn = random.Random(seed).sample(list(examples), min(most, len(examples)))  # noqa: S311  (a sample)
+    return [
+        Pair(one, wrong, 0)
+        for one, wrong in zip(drawn, making.deranged(drawn), strict=True)
+        if not np.array_equal(one.tokens, wrong.tokens)
+    ]
 
 
 def loss(policy: Tensor, reference: Tensor, *, beta: float = BETA) -> tuple[Tensor, Tensor]:
@@ -120,7 +135,9 @@ def reference(run: Run, pairs: Sequence[Pair], *, origin: str, beta: float = BET
         lines = []
         for at in range(start, min(start + PART, len(asked)), size):
             chunk = asked[at : min(at + size, start + PART)]
-            for pair, values in zip(chunk, log_probabilities(run.model, run.bridge, chunk).T.tolist(), strict=True):
+            with run.precision():
+                said = log_probabilities(run.model, run.bridge, chunk)
+            for pair, values in zip(chunk, said.T.tolist(), strict=True):
                 known[keys[pair]] = values
                 lines.append(json.dumps({"key": keys[pair], "values": values}) + "\n")
         with (run.folder / "reference.jsonl").open("a", encoding="utf-8") as file:
@@ -160,7 +177,9 @@ def measure(
     ordered = sorted(pairs, key=lambda pair: pair.size)
     for at in range(0, len(ordered), size):
         chunk = ordered[at : at + size]
-        policy, start = log_probabilities(run.model, run.bridge, chunk), _stacked(chunk, before)
+        with run.precision():
+            policy = log_probabilities(run.model, run.bridge, chunk)
+        start = _stacked(chunk, before)
         value, margins = loss(policy, start, beta=beta)
         losses.append(float(value) * len(chunk))
         tally.add(chunk, policy, start, margins)
@@ -211,10 +230,11 @@ def _stacked(pairs: Sequence[Pair], values: Mapping[Pair, Tensor]) -> Tensor:
 
 
 def _key(pair: Pair, origin: str) -> str:
-    """Names start, prompt, picture and both texts, 32 hex digits."""
+    """Names start, prompt, both pictures and both texts, 32 hex digits."""
     words = json.dumps([origin, pair.chosen.paged.before, pair.chosen.paged.after, pair.chosen.target])
     total = hashlib.sha256(words.encode() + json.dumps(pair.rejected.target).encode())
-    total.update(np.ascontiguousarray(pair.chosen.tokens).tobytes())
+    for one in (pair.chosen, pair.rejected):
+        total.update(np.ascontiguousarray(one.tokens).tobytes())
     return total.hexdigest()[:32]
 
 

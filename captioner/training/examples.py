@@ -6,6 +6,7 @@ Knows no optimiser. A prompt is rendered as it will be at work: same order, same
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from captioner.funnel.records import Record
 from captioner.prepare import prompts
 from captioner.rooms.decode.language_model import LanguageModel
 from captioner.rooms.encode.tags import Taxonomy
+from captioner.training import features
 from captioner.training.features import Seen
 from captioner.types import PageContext, Role
 
@@ -50,7 +52,7 @@ def make(records: Iterable[Record], seen: Mapping[str, Seen], model: LanguageMod
     taxonomy, special = Taxonomy.load(), tuple(model.control_tokens)
     examples = []
     for record in records:
-        picture = seen.get(record.image.name) if record.image else None
+        picture = features.find(seen, record.image)
         if picture is None:
             continue
         seen_notes = noted(picture, taxonomy)
@@ -59,6 +61,16 @@ def make(records: Iterable[Record], seen: Mapping[str, Seen], model: LanguageMod
         target = (*model.ids(record.target), model.end)
         examples.append(Example(record.name, picture.tokens, paged, bare, target, record.weight))
     return examples
+
+
+def digest(examples: Sequence[Example]) -> str:
+    """Number and hash of texts, prompts, weights and pictures in their order: names the data of a run."""
+    total = hashlib.sha256()
+    for one in examples:
+        ids = (one.paged.before, one.paged.after, one.bare.before, one.bare.after, one.target)
+        total.update(f"{ids} {one.weight} {one.tokens.shape}".encode())
+        total.update(np.ascontiguousarray(one.tokens).tobytes())
+    return f"{len(examples)} examples {total.hexdigest()[:16]}"
 
 
 def render(

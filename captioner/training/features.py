@@ -1,7 +1,8 @@
 """What the frozen encoder gives for each picture, cached on disk: training reads it many times, encoding costs most.
 
-Resumable in parts, known by file name. Holds image tokens after parameter-free pooling, the pooled vector, class
-probabilities and pixel statistics. Knows no text.
+Resumable in parts, known by the hash of the file's bytes: a picture that was replaced under its name is looked at anew.
+Holds image tokens after parameter-free pooling, the pooled vector, class probabilities and pixel statistics. Knows no
+text.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import argparse
 import hashlib
 import os
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import numpy as np
 from PIL import Image
 
 from captioner.architectures.checkpoint import NativeConfig
+from captioner.prepare import hashes
 from captioner.rooms.encode import shelf, vision
 from captioner.rooms.encode.statistics import pixel_statistics
 from captioner.rooms.encode.towers import WIDTH, Tower, bound_threads
@@ -43,13 +45,25 @@ class Seen:
 
 
 def load(cache: Path) -> dict[str, Seen]:
-    """File name -> what was seen, for every picture in `cache`; {} where the folder is not there."""
+    """Content hash -> what was seen, for every picture in `cache`; {} where the folder is not there.
+
+    Parts of an earlier version, which knew pictures by their names, are left aside: names do not say what was seen.
+    """
     known: dict[str, Seen] = {}
     for part in sorted(cache.glob("*.npz")):
         with np.load(part) as stored:
-            names = [Path(name).name for name in stored["names"].tolist()]
-            known.update(zip(names, map(Seen, *(stored[array] for array in ARRAYS)), strict=True))
+            if "hashes" in stored:
+                seen = map(Seen, *(stored[array] for array in ARRAYS))
+                known.update(zip(stored["hashes"].tolist(), seen, strict=True))
     return known
+
+
+def find(seen: Mapping[str, Seen], image: Path | None) -> Seen | None:
+    """What was seen in the very bytes that `image` has now; None where they were not looked at or are not there."""
+    try:
+        return seen.get(hashes.content_hash(image.read_bytes())) if image else None
+    except OSError:
+        return None
 
 
 def fill(
@@ -61,19 +75,20 @@ def fill(
     """
     cache.mkdir(parents=True, exist_ok=True)
     known = load(cache)
-    wanted = [path for path in dict.fromkeys(paths) if path.name not in known]
+    wanted = {key: path for path, key in _keys(paths, say) if key not in known}
     if not wanted:
         return known
     bound_threads(1)
     look = looker(config)
-    for start in range(0, len(wanted), PART):
-        chunk = [(path, seen) for path in wanted[start : start + PART] if (seen := _look(look, path, say))]
+    queue = list(wanted.items())
+    for start in range(0, len(queue), PART):
+        chunk = [(key, path, seen) for key, path in queue[start : start + PART] if (seen := _look(look, path, say))]
         if not chunk:
             continue
-        names = [path.name for path, _ in chunk]
-        _save(cache / f"{part_name(names)}.npz", names, [one for _, one in chunk])
-        known.update((path.name, seen) for path, seen in chunk)
-        say(f"{cache.name}: {start + len(chunk)} of {len(wanted)}")
+        keys = [key for key, _, _ in chunk]
+        _save(cache / f"{part_name(keys)}.npz", keys, [path.name for _, path, _ in chunk], [seen for *_, seen in chunk])
+        known.update((key, seen) for key, _, seen in chunk)
+        say(f"{cache.name}: {start + len(chunk)} of {len(queue)}")
     return known
 
 
@@ -83,9 +98,9 @@ def pooled_grid(tokens: np.ndarray) -> np.ndarray:
     return tokens.reshape(SIDE, step, SIDE, step, WIDTH).mean(axis=(1, 3)).reshape(SIDE * SIDE, WIDTH)
 
 
-def part_name(names: Sequence[str]) -> str:
-    """12 hex digits over the names in a part: another part never takes its place."""
-    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:12]
+def part_name(keys: Sequence[str]) -> str:
+    """12 hex digits over the hashes in a part: another part never takes its place."""
+    return hashlib.sha256("\n".join(keys).encode()).hexdigest()[:12]
 
 
 def looker(config: NativeConfig | None) -> Callable[[Image.Image], Seen]:
@@ -122,6 +137,15 @@ def _starter(tower: Tower, image: Image.Image) -> Seen:
     )
 
 
+def _keys(paths: Sequence[Path], say: Callable[[str], object]) -> Iterator[tuple[Path, str]]:
+    """Each file with its content hash; one that cannot be read is told and left out."""
+    for path in dict.fromkeys(paths):
+        try:
+            yield path, hashes.content_hash(path.read_bytes())
+        except OSError as error:
+            say(f"{path.name}: skipped, {error}")
+
+
 def _look(look: Callable[[Image.Image], Seen], path: Path, say: Callable[[str], object]) -> Seen | None:
     try:
         with Image.open(path) as file:
@@ -132,11 +156,12 @@ def _look(look: Callable[[Image.Image], Seen], path: Path, say: Callable[[str], 
     return look(image)
 
 
-def _save(path: Path, names: Sequence[str], seen: Sequence[Seen]) -> None:
+def _save(path: Path, keys: Sequence[str], names: Sequence[str], seen: Sequence[Seen]) -> None:
+    """`names` are only for a person who opens the file."""
     unfinished = path.with_suffix(".part")
     with unfinished.open("wb") as file:
         arrays = {array: np.stack([getattr(one, array) for one in seen]) for array in ARRAYS}
-        np.savez(file, allow_pickle=False, names=np.array(names), **arrays)
+        np.savez(file, allow_pickle=False, hashes=np.array(keys), names=np.array(names), **arrays)
     os.replace(unfinished, path)
 
 

@@ -13,6 +13,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ Loss = Callable[[Any], Tensor]
 
 
 class RunMismatch(CaptionError):
-    """The folder holds a run with other settings; resuming it would mix two runs."""
+    """The folder holds a run with other settings or on other data; resuming it would mix two runs."""
 
 
 @dataclass
@@ -42,6 +43,9 @@ class Run:
     """Model, bridge and folder of one run.
 
     :ivar folder: receives `checkpoint/` and `log.jsonl`.
+    :ivar data: names what is learned from, such as `examples.digest`; a run on other data is not gone on with.
+    :ivar bfloat16: multiply in bfloat16; weights and moments stay float32. Twice as fast where the processor has
+        AMX, slower where it has not.
     """
 
     model: LanguageModel
@@ -51,6 +55,8 @@ class Run:
     seed: int = 1
     every: int = 20  # steps between checkpoints
     say: Callable[[str], object] = print
+    data: str = ""
+    bfloat16: bool = False
 
     def __post_init__(self) -> None:
         self.groups = stages.set_trainable(self.stage, self.bridge, self.model)
@@ -77,8 +83,8 @@ class Run:
         if not (place / "state.json").is_file():
             return 0
         state = json.loads((place / "state.json").read_text("utf-8"))
-        if state["settings"] != self._settings():
-            raise RunMismatch(f"{place} was written with other settings: {state['settings']}")
+        if differing := _differences(state["settings"], self._settings()):
+            raise RunMismatch(f"{place} was written with other settings: {differing}; take another folder")
         weights = load_file(place / "weights.safetensors")
         with torch.no_grad():
             for name, values in self._trained():
@@ -110,7 +116,8 @@ class Run:
         started, sums = time.monotonic(), []
         for chunk in itertools.islice(batches, self.step, end):
             self._set_rates()
-            loss = loss_of(chunk)
+            with self.precision():
+                loss = loss_of(chunk)
             loss.backward()
             nn.utils.clip_grad_norm_([values for _, values in self._trained()], self.stage.clip)
             self.optimiser.step()
@@ -122,6 +129,10 @@ class Run:
                 self.note(step=self.step, loss=mean, seconds=seconds, **facts())
                 sums = []
                 self.save()
+
+    def precision(self) -> AbstractContextManager[Any]:
+        """What a step computes in; a reference that steps are held against has to be computed in it too."""
+        return torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.bfloat16)
 
     def save(self) -> None:
         """Write a checkpoint beside the old one, then put it in its place."""
@@ -166,7 +177,17 @@ class Run:
 
     def _settings(self) -> dict[str, Any]:
         sizes = {name: stages.count(values) for name, values in self.groups.items()}
-        return json.loads(json.dumps({**asdict(self.stage), "seed": self.seed, "parameters": sizes}))
+        own = {"seed": self.seed, "parameters": sizes, "data": self.data, "bfloat16": self.bfloat16}
+        return json.loads(json.dumps({**asdict(self.stage), **own}))
+
+
+def _differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What a person has to know of them, "" where there are none."""
+    return "; ".join(
+        f"{name} was {then.get(name)!r} and is {now.get(name)!r}"
+        for name in {**then, **now}
+        if then.get(name) != now.get(name)
+    )
 
 
 def teach(run: Run, examples: Sequence[Example], *, until: int | None = None) -> None:

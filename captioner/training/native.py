@@ -40,40 +40,40 @@ Bridge and low-rank weights of a native prefix captioner: frozen image encoder >
 
 
 def start(
-    run: Path,
-    before: str | None,
+    before: Path | None,
     stage: Stage,
     weights: Path,
     *,
     budget: int,
     config: Mapping[str, Any] | None = None,
+    seed: int = 1,
 ) -> Native:
-    """The captioner that `stage` goes on from: fresh for the first stage, the checkpoint of the one before otherwise.
+    """The captioner that `stage` goes on from: the checkpoint `before`, or a fresh one where there is none.
 
     :param config: keys of `large.LargeConfig` for another captioner than `starter-lm`.
-    :raises CheckpointBroken: the stage before has not been finished in `run`.
+    :param seed: of the weights that are made here; equal seeds give equal weights.
+    :raises CheckpointBroken: `before` is no checkpoint, as the stage before has not been finished.
     """
     if before is None:
-        return fresh(weights, budget=budget) if config is None else _configured(config, weights)
-    native = checkpoint.load(run / before / "captioner", weights)
+        return fresh(weights, budget=budget, seed=seed) if config is None else _configured(config, weights, seed)
+    native = checkpoint.load(before, weights)
     if stage.lora and native.config.lora is None:
         lora = LoraConfig()
-        native.model.attach_lora(lora)
+        native.model.attach_lora(lora, seed=seed)
         native.config = dataclasses.replace(native.config, lora=lora)
     return native
 
 
-def _configured(config: Mapping[str, Any], weights: Path) -> Native:
+def _configured(config: Mapping[str, Any], weights: Path, seed: int) -> Native:
     """The untrained captioner of a config file; its low-rank weights are attached and wait for stage `lora`."""
     made = large.fresh_config(config, weights)
-    torch.manual_seed(1)
-    native = Native(made, Bridge(made.bridge), checkpoint.load_language_model(made, weights))
+    native = Native(made, _fresh_bridge(made.bridge, seed), checkpoint.load_language_model(made, weights))
     if made.lora is not None:
-        native.model.attach_lora(made.lora)
+        native.model.attach_lora(made.lora, seed=seed)
     return native
 
 
-def fresh(weights: Path, *, budget: int) -> Native:
+def fresh(weights: Path, *, budget: int, seed: int = 1) -> Native:
     """The untrained `starter-lm`: EfficientNet-Lite2 tokens (9 x 9 pooled to 3 x 3), MLP, SmolLM2-135M-Instruct.
 
     :raises WeightsMissing: the language model is not there.
@@ -89,8 +89,13 @@ def fresh(weights: Path, *, budget: int) -> Native:
         language_model_sha256=checkpoint.sha256(weights / folder / "model.safetensors"),
         budget=budget,
     )
-    torch.manual_seed(1)
-    return Native(config, Bridge(config.bridge), checkpoint.load_language_model(config, weights))
+    return Native(config, _fresh_bridge(config.bridge, seed), checkpoint.load_language_model(config, weights))
+
+
+def _fresh_bridge(config: BridgeConfig, seed: int) -> Bridge:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return Bridge(config)
 
 
 def match_scale(native: Native, examples: Sequence[Example], *, say: Callable[[str], object]) -> None:
@@ -104,7 +109,9 @@ def match_scale(native: Native, examples: Sequence[Example], *, say: Callable[[s
 def finish(native: Native, stage: Stage, run: Path, *, examples: int, seed: int, measured: Mapping[str, Any]) -> Path:
     """Write the checkpoint folder of a finished stage; gives its place."""
     history = dict(native.config.trained)
+    gone_through = {"before": history[stage.name]} if stage.name in history else {}
     history[stage.name] = {
+        **gone_through,
         "steps": stage.steps,
         "batch": stage.batch,
         "examples": examples,

@@ -1,4 +1,5 @@
-"""Preference pairs on disk: captions sampled from the trained model and judged by the detector, or authors' edits.
+"""Preference pairs on disk: captions sampled from the trained model and judged by labels or the detector, or authors'
+edits.
 
 Two files: `PAIRS.jsonl` to train on, and beside it `PAIRS.samples.jsonl` with every sample and its verdict, from which
 the pairs are made and an interrupted run goes on. Knows no loss.
@@ -23,7 +24,7 @@ from captioner.architectures.checkpoint import Native
 from captioner.funnel import preferences, records
 from captioner.funnel.preferences import Preference, Sample, Sampled
 from captioner.funnel.records import DataUnreadable, Record, Skipped
-from captioner.metrics import objects
+from captioner.metrics import hallucination
 from captioner.rooms.decode import search
 from captioner.training import examples as making
 from captioner.training.corpus import Corpus
@@ -51,13 +52,17 @@ class Judged:
     clean: bool | None
 
 
-def verdict(text: str, found: Sequence[Detection]) -> bool | None:
-    """Whether every COCO object that `text` names was found with `CONFIRMED` or better; None where it names none.
+def sure(found: Sequence[Detection]) -> frozenset[str]:
+    """What the detector saw with `CONFIRMED` or better."""
+    return frozenset(one.label for one in found if one.score >= CONFIRMED)
+
+
+def verdict(text: str, seen: frozenset[str]) -> bool | None:
+    """Whether every COCO object that `text` names is among those `seen`; None where it names none.
 
     A text that names nothing is not called clean: preferring it would teach to name nothing.
     """
-    named = objects.mentioned(text)
-    seen = {one.label for one in found if one.score >= CONFIRMED}
+    named = hallucination.mentioned(text)
     return seen.issuperset(named) if named else None
 
 
@@ -69,14 +74,19 @@ def make(
     *,
     origin: str,
     seed: int,
+    labels: Mapping[str, frozenset[str]] | None = None,
     say: Callable[[str], object] = print,
 ) -> dict[str, int]:
     """Sample for every picture on its page and write the pairs to `path`; gives counts by what became of a picture.
 
     :param origin: names the checkpoint that is sampled from.
+    :param labels: content hash -> what people say is in the picture; the detector is asked about the others only.
     :raises RunMismatch: `path` was begun with another checkpoint, seed or sampling.
     """
+    labels = labels or {}
+    known = hashlib.sha256(json.dumps(sorted((key, sorted(seen)) for key, seen in labels.items())).encode()).hexdigest()
     settings = {"origin": origin, "seed": seed, "samples": SAMPLES, "temperature": TEMPERATURE, "seen": CONFIRMED}
+    settings |= {"labels": known[:16]} if labels else {}
     place = path.with_name(path.stem + ".samples.jsonl")
     path.parent.mkdir(parents=True, exist_ok=True)
     done = _begun(place, settings)
@@ -85,7 +95,7 @@ def make(
     started = time.monotonic()
     with place.open("a", encoding="utf-8") as out:
         for number, (key, record) in enumerate(wanted.items(), 1):
-            judged = _judge(native, corpus, detector, record, key, seed)
+            judged = _judge(native, corpus, detector, record, key, seed, labels.get(record.content_hash))
             out.write(json.dumps({"key": key, **_row(record, judged, path.parent)}) + "\n")
             out.flush()
             if number % TOLD == 0 or number == len(wanted):
@@ -137,16 +147,25 @@ def read(files: Sequence[Path], dropped: Skipped) -> list[Preference]:
     return found
 
 
-def _judge(native: Native, corpus: Corpus, detector: Finder, record: Record, key: str, seed: int) -> list[Judged]:
+def _judge(
+    native: Native,
+    corpus: Corpus,
+    detector: Finder,
+    record: Record,
+    key: str,
+    seed: int,
+    labelled: frozenset[str] | None,
+) -> list[Judged]:
+    """:param labelled: what people say is there; None asks the detector."""
     assert record.image is not None
     try:
         with Image.open(record.image) as file:
-            found = detector.find(file.convert("RGB"))
+            there = labelled if labelled is not None else sure(detector.find(file.convert("RGB")))
     except UNREADABLE:
         return []
     [example] = making.make([record], corpus.seen, native.model, budget=native.config.budget)
     drawn = sample(native, example, seed=int(hashlib.sha256(f"{seed} {key}".encode()).hexdigest()[:12], 16))
-    return [Judged(text, verdict(text, found)) for text in drawn if text]
+    return [Judged(text, verdict(text, there)) for text in drawn if text]
 
 
 def _key(record: Record) -> str:

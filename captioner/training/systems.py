@@ -116,7 +116,7 @@ def free(
     """(a), (e), (f) Greedy free text without any gate, in batches."""
     started = time.perf_counter()
     texts: list[str | None] = [None] * len(seen)
-    frames = [frame(writer, one, one.row.context, image, page) for one in seen]
+    frames = [frame(writer, one, one.row.context, image=image, page=page) for one in seen]
     order = sorted(range(len(seen)), key=lambda index: len(frames[index].after))
     for start in range(0, len(order), BATCH):
         chunk = order[start : start + BATCH]
@@ -133,7 +133,7 @@ def free(
     return Answers(name, what, texts, time.perf_counter() - started)
 
 
-def frame(writer: NativeWriter, one: Seen, context: PageContext, image: bool, page: bool) -> bridge.Frame:
+def frame(writer: NativeWriter, one: Seen, context: PageContext, *, image: bool, page: bool) -> bridge.Frame:
     """The prompt as in training: with tags where the picture is shown, without where the model is blind."""
     prompt = prompts.render(
         context,
@@ -155,7 +155,13 @@ def finished(text: str, *, ended: bool) -> str:
 
 @torch.inference_mode()
 def losses(
-    seen: Sequence[Seen], targets: Sequence[str], pictures: Sequence[int], writer: NativeWriter, *, tags: bool
+    seen: Sequence[Seen],
+    targets: Sequence[str],
+    pictures: Sequence[int],
+    writer: NativeWriter,
+    *,
+    tags: bool,
+    page: bool = True,
 ) -> list[tuple[float, int]]:
     """(summed negative log-probability in nats, tokens) of each target under its own page and `pictures[i]`'s image.
 
@@ -165,7 +171,10 @@ def losses(
     results: list[tuple[float, int]] = []
     for start in range(0, len(seen), BATCH):
         chunk = range(start, min(start + BATCH, len(seen)))
-        frames = [frame(writer, seen[pictures[i]] if tags else seen[i], seen[i].row.context, True, True) for i in chunk]
+        noted = [seen[pictures[i]] if tags else seen[i] for i in chunk]
+        frames = [
+            frame(writer, one, seen[i].row.context, image=True, page=page) for i, one in zip(chunk, noted, strict=True)
+        ]
         shown: list[Tensor | None] = [
             writer.picture(seen[pictures[i]].picture, seen[pictures[i]].content_hash) for i in chunk
         ]
@@ -186,9 +195,10 @@ def training_texts(data: Path, cache: Path, rows: Sequence[Seen]) -> tuple[np.nd
     known = [duplicates.Print("", hashes.perceptual_hash(one.picture), vector=one.pooled) for one in rows]
     own = np.stack([one.pooled / np.linalg.norm(one.pooled) for one in rows])
     for record in records.read(data, Skipped()):
-        if record.image is None or record.image.name not in seen:
+        picture = features.find(seen, record.image)
+        if record.image is None or picture is None:
             continue
-        vector = seen[record.image.name].pooled.astype(np.float32)
+        vector = picture.pooled.astype(np.float32)
         alike = np.flatnonzero(own @ (vector / np.linalg.norm(vector)) >= duplicates.LEAK.cosine)
         if _is_near(record.image, vector, [known[int(index)] for index in alike]):
             dropped += 1

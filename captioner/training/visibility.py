@@ -65,11 +65,12 @@ def questions(
     """Every candidate of the page of every record whose picture was seen; `alts`: file name -> whole human text."""
     taxonomy, asked = Taxonomy.load(), []
     for record in found:
-        if record.image is None or record.image.name not in seen:
+        picture = features.find(seen, record.image)
+        if record.image is None or picture is None:
             continue
         said = candidates.lemmas(alts[record.image.name], phraser)
         concepts = {concept for phrase in said.values() for concept in phrase.concepts}
-        tags = taxonomy.tags(seen[record.image.name].probabilities.astype(np.float32))
+        tags = taxonomy.tags(picture.probabilities.astype(np.float32))
         chances = verdict.tag_chances(Sight(1, 1, tags=tags), tree)
         for one in candidates.find(pagewords.read(record.context), phraser):
             named = is_named(one, said, concepts, tree)
@@ -162,7 +163,7 @@ def _read(data: Path, cache: Path, phraser: Phraser, tree: Vocabulary) -> list[Q
     found = [
         one
         for one in records.read(data, Skipped())
-        if one.image and one.image.name in seen and corpus.kind_of(seen[one.image.name]) in corpus.PICTURES
+        if (picture := features.find(seen, one.image)) is not None and corpus.kind_of(picture) in corpus.PICTURES
     ]
     return questions(found, alts, seen, phraser, tree)
 

@@ -42,7 +42,9 @@ def writer(request, writers):
 
 
 def load(folder, **keys):
-    return Vlm.from_config({"model": str(folder), "languages": ["en"], "max_tokens": TOKENS, "device": "cpu", **keys})
+    """In float32 on any processor: `auto` takes bfloat16 where there is AMX, and two ways then agree to 1e-2 only."""
+    whole = {"model": str(folder), "languages": ["en"], "max_tokens": TOKENS, "device": "cpu", "dtype": "float32"}
+    return Vlm.from_config({**whole, **keys})
 
 
 def draft(writer, image=None, *, prompt=PROMPT, samples=3, seed=5, seconds=60.0):

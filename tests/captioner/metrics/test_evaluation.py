@@ -88,3 +88,12 @@ def test_rows_are_written_while_they_come(results, tmp_path):
     assert [line["text"] for line in written] == ["A cat", "A cat and a dog", "", ""]
     assert written[1]["false"] == "dog"
     assert written[3]["reasons"] == "refused: blank"
+
+
+def test_a_score_is_the_gates_own_or_that_of_the_weakest_evidence():
+    weak = {"support": [{"score": 0.9}, {"score": 0.4}]}
+    assert evaluation.score_of(Caption("1", "A cat", evidence={**weak, "score": 0.7})) == 0.7
+    assert evaluation.score_of(Caption("1", "A cat", evidence={**weak, "score": None})) == 0.4
+    assert evaluation.score_of(Caption("1", "A cat")) == 0.0
+    assert evaluation.score_of(Abstention("1", Reason.OBJECT_UNSUPPORTED, evidence=weak)) is None
+    assert evaluation.score_of(None) is None

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from captioner.metrics import hallucination
 from captioner.metrics.hallucination import UnknownObject, chair, classes, mentioned, singular, truth
 
 DATA = Path(os.environ.get("ALTTEXT_DATA", Path(__file__).parents[4] / "shared" / "data"))
@@ -130,6 +131,42 @@ def test_the_clean_mode_leaves_alone_what_was_right(text, labels):
 
 
 @pytest.mark.parametrize(
+    ("text", "classes"),
+    [
+        ("A man and two women ride bikes.", ["person", "person", "bicycle"]),
+        ("Two dogs and hotdogs", ["dog", "hot dog"]),
+        ("A teddy bear on a bed", ["teddy bear", "bed"]),
+        ("A grizzly bear", ["bear", "bear"]),
+        ("A baseball bat and a baseball glove", ["baseball bat", "baseball glove"]),
+        ("A baseball game", []),
+        ("Knives, buses and sheep", ["knife", "bus", "sheep"]),
+        ("A train car", ["train"]),
+        ("A cable car", []),
+        ("Two mugs, a rucksack and an aeroplane", ["cup", "backpack", "airplane"]),
+        ("A farmer and a nurse", []),  # more than a person: another measure's business
+        ("Category theory, carpets and doggerel", []),
+        ("TRAFFIC LIGHT", ["traffic light"]),
+        ("a cell-phone", ["cell phone"]),
+        ("", []),
+    ],
+)
+def test_classes_are_found_by_whole_words_longest_first(text, classes):
+    assert mentioned(text) == classes
+
+
+def test_every_word_that_was_added_is_of_a_class_and_was_not_known():
+    assert set(hallucination.ADDED.values()) <= hallucination.classes()
+    assert not set(hallucination.ADDED) & {word.strip().casefold() for word in hallucination._synonyms()}
+
+
+@pytest.mark.parametrize(
+    ("one", "many"), [("cat", "cats"), ("bus", "buses"), ("cherry", "cherries"), ("toy", "toys"), ("bench", "benches")]
+)
+def test_plurals_are_regular(one, many):
+    assert hallucination.plural(one) == many
+
+
+@pytest.mark.parametrize(
     ("plural", "one"),
     [
         ("women", "woman"),
@@ -197,7 +234,7 @@ def _coco():
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("mode", "mentions", "false", "texts"), [("official", 317, 48, 41), ("clean", 325, 47, 40)])
+@pytest.mark.parametrize(("mode", "mentions", "false", "texts"), [("official", 317, 48, 41), ("clean", 333, 49, 41)])
 def test_a_published_system_on_coco_is_counted_as_the_original_script_counts_it(mode, mentions, false, texts):
     """Google NIC 2017 on 238 images; the official row was computed with the original rules as well."""
     systems, labels, references = _coco()

@@ -54,6 +54,24 @@ def test_low_rank_weights_of_llama_3_8b_weigh_what_is_stated(rank, targets, want
         assert LAYERS * model.attach_lora(LoraConfig(rank=rank, targets=targets)) == wanted
 
 
+def test_equal_seeds_give_equal_fresh_low_rank_weights(weights):
+    """Whatever was drawn before, and nobody else's draws change."""
+
+    def fresh(seed: int, *, drawn: int) -> dict[str, torch.Tensor]:
+        model = LanguageModel.load(weights / "llama")
+        torch.manual_seed(drawn)
+        before = torch.random.get_rng_state()
+        model.attach_lora(LoraConfig(rank=4), seed=seed)
+        assert torch.equal(torch.random.get_rng_state(), before)
+        return model.lora_state()
+
+    one, again, other = fresh(5, drawn=1), fresh(5, drawn=2), fresh(6, drawn=1)
+    first = [name for name in one if "lora_A" in name]
+    assert first
+    assert all(torch.equal(values, again[name]) for name, values in one.items())
+    assert not any(torch.equal(one[name], other[name]) for name in first)
+
+
 def test_fresh_low_rank_weights_change_nothing(llama):
     before = logits(llama)
     llama.attach_lora(LoraConfig(rank=4))

@@ -5,12 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
+from captioner.architectures.native import NativeWriter
 from captioner.metrics.rows import Row
 from captioner.training import comparison, systems
 from captioner.training.systems import Answers, Seen
 from captioner.types import PageContext
+from tests.captioner.native import tiny
 from tests.captioner.policy.sights import line, seen, sight, tag
 
 
@@ -158,6 +161,29 @@ def test_the_nearest_text_is_that_of_the_smallest_angle():
     rows = [row(1, DOG, pooled=[1, 0]), row(2, DOG, pooled=[0, 3])]
     known = np.array([[10.0, 1.0], [0.0, 1.0]])
     assert systems.nearest(rows, known, ["far along", "up"]).texts == ["far along", "up"]
+
+
+@pytest.fixture(scope="module")
+def writer(tmp_path_factory):
+    weights = tmp_path_factory.mktemp("weights")
+    with torch.random.fork_rng():
+        tiny.llama(weights / "llama")
+        return NativeWriter(tiny.native(weights, "llama"), tiny.Patches())
+
+
+def test_without_the_page_a_text_is_as_likely_on_any_page(writer):
+    """Two rows with one picture and one text on two pages: equal without the page, different with it."""
+    rows = [row(1, DOG, caption="A puppy sleeps"), row(2, DOG, caption="A castle")]
+    for page, equal in ((False, True), (True, False)):
+        (one, _), (other, _) = systems.losses(rows, ["A dog.", "A dog."], [0, 1], writer, tags=True, page=page)
+        assert (one == pytest.approx(other, abs=1e-4)) is equal
+
+
+def test_the_gap_is_measured_with_and_without_the_page(writer):
+    found = [comparison.gap(ROWS[:3], writer, page=page) for page in (True, False)]
+    assert [one["n"] for one in found] == [3, 3]
+    assert found[0]["right"] != found[1]["right"]
+    assert comparison.gap(ROWS[:1], writer) is None
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import timm
 import torch
 from PIL import Image
 
+from captioner.prepare.hashes import content_hash
 from captioner.rooms.encode.conversion import ENCODER
 from captioner.rooms.encode.towers import TOKENS, WIDTH, Tower
 from captioner.rooms.reduce import GridPool
@@ -67,17 +68,51 @@ def test_the_cache_resumes_where_it_stopped(tower, image, tmp_path):
     assert CountingTower.looks == 1
     resumed = features.fill([first, second, first], tmp_path / "cache", say=lambda _: None)
     assert CountingTower.looks == 2
-    assert set(resumed) == {"a.png", "b.png"}
     again = features.load(tmp_path / "cache")
+    assert set(resumed) == set(again) == {content_hash(place.read_bytes()) for place in (first, second)}
     for array in features.ARRAYS:
-        np.testing.assert_array_equal(getattr(again["a.png"], array), getattr(made["a.png"], array))
-        np.testing.assert_array_equal(getattr(again["b.png"], array), getattr(resumed["b.png"], array))
+        for seen, place in ((made, first), (resumed, second)):
+            one, other = features.find(again, place), features.find(seen, place)
+            np.testing.assert_array_equal(getattr(one, array), getattr(other, array))
+
+
+@pytest.mark.slow
+def test_a_picture_that_was_replaced_under_its_name_is_looked_at_anew(tower, image, tmp_path):
+    place = image("a.png")
+    before = features.find(features.fill([place], tmp_path / "cache", say=lambda _: None), place)
+    image("a.png", "blue")
+    assert features.find(features.load(tmp_path / "cache"), place) is None
+    filled = features.fill([place], tmp_path / "cache", say=lambda _: None)
+    assert CountingTower.looks == 2
+    assert not np.array_equal(features.find(filled, place).pooled, before.pooled)
+    image("a.png")  # the first one again: still known
+    features.fill([place], tmp_path / "cache", say=lambda _: None)
+    assert CountingTower.looks == 2
+    np.testing.assert_array_equal(features.find(features.load(tmp_path / "cache"), place).pooled, before.pooled)
+
+
+@pytest.mark.slow
+def test_one_picture_under_two_names_is_looked_at_once(tower, image, tmp_path):
+    first, second = image("a.png"), image("b.png")
+    assert len(features.fill([first, second], tmp_path / "cache", say=lambda _: None)) == 1
+    assert CountingTower.looks == 1
+
+
+def test_a_cache_that_knows_only_names_is_not_trusted(tmp_path):
+    arrays = {name: np.zeros((1, 2)) for name in features.ARRAYS}
+    np.savez(tmp_path / "old.npz", names=np.array(["a.png"]), **arrays)
+    assert features.load(tmp_path) == {}
+
+
+def test_a_file_that_is_gone_was_not_seen(tmp_path):
+    assert features.find({}, tmp_path / "gone.png") is None
+    assert features.find({}, None) is None
 
 
 @pytest.mark.slow
 def test_what_is_kept_is_what_the_tower_gives(tower, image, tmp_path):
     place = image("a.png")
-    one = features.fill([place], tmp_path / "cache", say=lambda _: None)["a.png"]
+    [one] = features.fill([place], tmp_path / "cache", say=lambda _: None).values()
     found = tower.encode(Image.open(place).convert("RGB"))
     assert (one.tokens.shape, one.pooled.shape, one.probabilities.shape) == ((9, 1280), (1280,), (1000,))
     assert one.statistics.shape == (18,)
@@ -91,8 +126,9 @@ def test_a_broken_file_is_told_and_left_out(tower, image, tmp_path):
     broken.write_bytes(b"no picture")
     cut = image("cut.png")
     cut.write_bytes(cut.read_bytes()[:-30])
-    found = features.fill([broken, cut, tmp_path / "absent.png", image("a.png")], tmp_path / "cache", say=told.append)
-    assert set(found) == set(features.load(tmp_path / "cache")) == {"a.png"}
+    good = image("a.png", "green")
+    found = features.fill([broken, cut, tmp_path / "absent.png", good], tmp_path / "cache", say=told.append)
+    assert set(found) == set(features.load(tmp_path / "cache")) == {content_hash(good.read_bytes())}
     for name in ("broken.png", "cut.png", "absent.png"):
         assert any(text.startswith(f"{name}: skipped") for text in told)
 
@@ -108,8 +144,8 @@ def test_a_folder_that_is_not_there_holds_nothing(tmp_path):
 
 @pytest.mark.slow
 def test_a_later_part_does_not_overwrite_an_earlier_one(tower, image, tmp_path):
-    """ "a.png" and "a.jpg" both make the part "a-1.npz"."""
     first, second = image("a.png"), image("a.jpg", "blue")
     features.fill([first], tmp_path / "cache", say=lambda _: None)
     features.fill([first, second], tmp_path / "cache", say=lambda _: None)
-    assert set(features.load(tmp_path / "cache")) == {"a.png", "a.jpg"}
+    kept = features.load(tmp_path / "cache")
+    assert all(features.find(kept, place) is not None for place in (first, second))

@@ -284,3 +284,16 @@ def test_where_the_caption_does_not_say_who_is_seen_nobody_is_named(phraser, cap
 
 def test_a_name_beside_what_a_person_has_is_said(phraser):
     assert "Eileen Collins" in among(ask(ONE, phraser, caption="Eileen Collins with a helmet"))
+
+
+def test_a_page_that_has_no_word_for_what_is_seen_lends_none(phraser):
+    """A dog that no word of the page is about: it may be the page of another picture. Clothes count for nothing."""
+    seen_both = sight("photo", seen("person"), seen("dog", 0.8))
+    assert any(
+        "Mark Twain" in text for text in among(ask(seen_both, phraser, caption="Mark Twain and his dog at home"))
+    )
+    unfit = among(ask(seen_both, phraser, caption="Mark Twain wrote many novels."))
+    assert unfit
+    assert not any("Twain" in text for text in unfit)
+    dressed = sight("photo", seen("person"), seen("tie", 0.7))
+    assert "Mark Twain" in among(ask(dressed, phraser, caption="Mark Twain wrote many novels."))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from captioner.prepare.hashes import content_hash
 from captioner.prepare.phrases import PhraseKind
 from captioner.prepare.vocabulary import vocabulary
 from captioner.rooms.gate.visibility import FEATURES, Visibility
@@ -144,7 +145,9 @@ def test_a_file_of_pages_becomes_a_table_with_whole_books_held_out(phraser, tmp_
         lines.append({"image": f"{number}.png", "alt": "A farmer at work in the morning.", **page})
     (folder / "train.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
     (cache / "set_train").mkdir(parents=True)
-    features._save(cache / "set_train" / "0-40.npz", [f"{i}.png" for i in range(40)], [picture_seen()] * 40)
+    names = [f"{number}.png" for number in range(40)]
+    keys = [content_hash((folder / name).read_bytes()) for name in names]
+    features._save(cache / "set_train" / "0-40.npz", keys, names, [picture_seen()] * 40)
     out = tmp_path / "visibility.json"
     training.main([str(folder / "train.jsonl"), "--features", str(cache), "--out", str(out)])
     table = Visibility.from_json(json.loads(out.read_text("utf-8")))

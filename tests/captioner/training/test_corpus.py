@@ -60,11 +60,27 @@ def test_rows_without_image_file_or_alt_are_skipped_counted_and_named(tmp_path, 
         "text: under the least words": [f"{name}:6: text 1"],
     }
     assert any(line.startswith("broken.png: skipped") for line in said)
-    assert found.seen["good.png"].tokens.shape == (9, 1280)
+    good = features.find(found.seen, tmp_path / "good.png")
+    assert good.tokens.shape == (9, 1280)
 
     again = corpus.gather([path], tmp_path / "cache", cached_only=True, say=said.append)
     assert again.dropped.rows == found.dropped.rows
-    assert np.array_equal(again.seen["good.png"].tokens, found.seen["good.png"].tokens)
+    assert np.array_equal(features.find(again.seen, tmp_path / "good.png").tokens, good.tokens)
+
+
+def test_pictures_to_be_sampled_need_no_human_text_and_bring_their_labels(tmp_path, untrained):
+    """A labelled picture without captions is dropped where a text is learned, and taken where one is sampled."""
+    path = write(
+        tmp_path,
+        {"image": "good.png", "objects": ["bus"], "captions": ["A dog on a bus"]},
+        {"image": "broken.png", "objects": ["cat"]},
+    )
+    Image.new("RGB", (8, 8), "red").save(tmp_path / "broken.png")
+    found = corpus.gather([path], tmp_path / "cache", described=False, say=lambda _: None)
+    assert [(record.image.name, record.target) for record in found.records] == [("good.png", ""), ("broken.png", "")]
+    assert len(corpus.gather([path], tmp_path / "cache", say=lambda _: None).records) == 1
+    known = corpus.labels([path])
+    assert [known[record.content_hash] for record in found.records] == [{"bus", "dog"}, {"cat"}]
 
 
 def test_features_are_the_mean_of_three_by_three_cells():
@@ -81,6 +97,8 @@ def test_nothing_to_train_on_is_one_line_and_status_2(capsys, tmp_path):
         (["--stage", "dpo"], "stage dpo learns from --pairs; --make-pairs makes them"),
         (["--stage", "lora", "--make-pairs", "--data", str(path)], "--make-pairs belongs to stage dpo, not to lora"),
         (["--stage", "dpo", "--make-pairs", "--data", str(path)], "--make-pairs writes one file"),
+        (["--stage", "dpo", "--picture-pairs", "5"], "--picture-pairs belongs to stage dpo and takes its texts from"),
+        (["--stage", "sft", "--picture-pairs", "5", "--data", str(path)], "--picture-pairs belongs to stage dpo"),
     ):
         assert main(["train", "--run", str(tmp_path), *arguments]) == 2
         told = capsys.readouterr()

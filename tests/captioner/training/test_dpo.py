@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 
 from captioner.funnel.preferences import Preference
 from captioner.funnel.records import Skipped
-from captioner.training import dpo
+from captioner.prepare.hashes import content_hash
+from captioner.training import dpo, loop
 from captioner.training.dpo import Pair
 from captioner.training.features import Seen
 from captioner.training.loop import Run, RunMismatch
@@ -167,6 +169,8 @@ def seen():
 
 
 def preference(tmp_path, chosen, **fields):
+    """About `one.png`, whose bytes are its name."""
+    (tmp_path / "one.png").write_bytes(b"one")
     whole = {
         "name": chosen, "image": tmp_path / "one.png", "content_hash": "1" * 64, "context": PageContext(),
         "role": Role.UNKNOWN, "chosen": chosen, "rejected": "a cat", "source": "detector", "licence": "own",
@@ -178,16 +182,16 @@ def test_a_long_pair_is_left_out_whole_and_told(model, tmp_path):
     """A cut could go through the picture. Both pairs have equal prompts; only the texts differ."""
     items = [preference(tmp_path, "a dog"), preference(tmp_path, " ".join(["dog"] * 90))]
     dropped = Skipped()
-    [short] = dpo.make(items[:1], {"one.png": seen()}, model, dropped, budget=8)
+    [short] = dpo.make(items[:1], {content_hash(b"one"): seen()}, model, dropped, budget=8)
     dropped = Skipped()
-    [kept] = dpo.make(items, {"one.png": seen()}, model, dropped, budget=8, longest=short.size + 50)
+    [kept] = dpo.make(items, {content_hash(b"one"): seen()}, model, dropped, budget=8, longest=short.size + 50)
     assert (kept.chosen.target, kept.chosen.paged) == (short.chosen.target, short.chosen.paged)
     assert dropped.rows == {"too long": [items[1].name]}
 
 
 def test_both_texts_stand_after_the_same_prompt_which_knows_the_role(model, tmp_path):
     [text], [plain] = (
-        dpo.make([preference(tmp_path, "a dog", role=role)], {"one.png": seen()}, model, Skipped(), budget=8)
+        dpo.make([preference(tmp_path, "a dog", role=role)], {content_hash(b"one"): seen()}, model, Skipped(), budget=8)
         for role in (Role.TEXT, Role.UNKNOWN)
     )
     assert text.chosen.paged == text.rejected.paged
@@ -199,8 +203,33 @@ def test_both_texts_stand_after_the_same_prompt_which_knows_the_role(model, tmp_
 def test_a_pair_without_a_seen_picture_is_told(model, tmp_path):
     dropped = Skipped()
     items = [preference(tmp_path, "a", image=None), preference(tmp_path, "b", image=tmp_path / "two.png")]
-    assert dpo.make(items, {"one.png": seen()}, model, dropped, budget=8) == []
+    assert dpo.make(items, {content_hash(b"one"): seen()}, model, dropped, budget=8) == []
     assert dropped.rows == {"no features": ["a", "b"]}
+
+
+def test_one_text_with_two_pictures_makes_a_pair_that_only_looking_can_tell(model):
+    examples = tiny.four(model)
+    pairs = dpo.of_pictures(examples, most=10, seed=1)
+    assert {pair.chosen.name for pair in pairs} == {one.name for one in examples}
+    for pair in pairs:
+        assert (pair.chosen.target, pair.chosen.paged) == (pair.rejected.target, pair.rejected.paged)
+        assert not np.array_equal(pair.chosen.tokens, pair.rejected.tokens)
+        assert pair.longer == 0
+    assert len(dpo.of_pictures(examples, most=2, seed=1)) == 2
+    assert dpo.of_pictures(examples[:1], most=5, seed=1) == []  # nobody to swap with
+    keys = {dpo._key(pair, "start") for pair in pairs}
+    moved = [Pair(pair.chosen, dataclasses.replace(pair.rejected, tokens=tiny.picture(99)), 0) for pair in pairs]
+    assert not keys & {dpo._key(pair, "start") for pair in moved}
+
+
+def test_pairs_of_pictures_widen_the_gap_between_right_and_wrong_ones(tmp_path):
+    run = begin(tmp_path, steps=24)
+    examples = tiny.four(run.model)
+    pairs = dpo.of_pictures(examples, most=4, seed=1)
+    before, gap = dpo.reference(run, pairs, origin="start"), loop.measure(run.model, run.bridge, examples)["gap"]
+    dpo.prefer(run, pairs, before)
+    assert dpo.measure(run, pairs, before)["accuracy"] == 1.0
+    assert loop.measure(run.model, run.bridge, examples)["gap"] > gap + 0.1
 
 
 def test_batches_of_pairs_show_each_once_an_epoch_and_come_back_equal(model):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 
 import pytest
 import torch
 
+from captioner.training import examples as data
 from captioner.training import loop
 from captioner.training.loop import Run, RunMismatch
 from captioner.types import CaptionError
 from tests.captioner.training import tiny
 
 
-def begin(tmp_path, folder, *, seed=1, **stage):
+def begin(tmp_path, folder, *, seed=1, run=None, **stage):
     """Equal models at each call, as a process that starts again has them."""
     model = tiny.lora(tiny.language_model(tmp_path / "lm"), fresh=True)
     return Run(
@@ -25,6 +27,7 @@ def begin(tmp_path, folder, *, seed=1, **stage):
         seed=seed,
         every=3,
         say=lambda line: None,
+        **(run or {}),
     )
 
 
@@ -72,6 +75,38 @@ def test_another_setting_in_the_same_folder_is_refused(tmp_path, other):
     with pytest.raises(RunMismatch, match="other settings") as caught:
         begin(tmp_path, "run", **{"steps": 3, **other}).resume()
     assert isinstance(caught.value, CaptionError)  # the command line tells it in one line
+
+
+def test_a_run_on_other_data_is_not_gone_on_with(tmp_path):
+    """One picture was replaced, one text changed, one record is new: each is other data, and the message says so."""
+    model = tiny.language_model(tmp_path / "words")
+    examples = tiny.four(model)
+    seen_anew = [dataclasses.replace(examples[0], tokens=tiny.picture(9)), *examples[1:]]
+    said_anew = [dataclasses.replace(examples[0], target=examples[1].target), *examples[1:]]
+    more = [*examples, tiny.example(model, "a dog", seed=7)]
+    names = [data.digest(found) for found in (examples, seen_anew, said_anew, more)]
+    assert len(set(names)) == 4
+    assert data.digest(tiny.four(model)) == names[0]
+    run = begin(tmp_path, "run", run={"data": names[0]}, steps=3)
+    loop.teach(run, examples)
+    for other in names[1:]:
+        with pytest.raises(RunMismatch, match="data was '4 examples .* and is '[45] examples .*; take another folder"):
+            begin(tmp_path, "run", run={"data": other}, steps=3).resume()
+    assert begin(tmp_path, "run", run={"data": names[0]}, steps=3).resume() == 3
+
+
+def test_learning_in_bfloat16_keeps_float32_weights_and_ends_near(tmp_path):
+    """A step in bfloat16 differs by rounding: weights 1e-2 apart at most after 8 steps of Adam at 4e-4."""
+    exact, rounded = begin(tmp_path, "exact"), begin(tmp_path, "rounded", run={"bfloat16": True})
+    rounded.model.attend_plainly()
+    for run in (exact, rounded):
+        loop.teach(run, tiny.four(run.model))
+    pairs = [(weights(exact)[name], values) for name, values in weights(rounded).items()]
+    assert {values.dtype for _, values in pairs} == {torch.float32}
+    assert not equal(weights(exact), weights(rounded))
+    assert max(float((one - other).abs().max()) for one, other in pairs) < 1e-2
+    with pytest.raises(RunMismatch, match="bfloat16 was True and is False"):
+        begin(tmp_path, "rounded").resume()
 
 
 def test_a_folder_without_a_checkpoint_starts_from_the_beginning(tmp_path):

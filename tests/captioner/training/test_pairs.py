@@ -10,7 +10,8 @@ import torch
 from PIL import Image
 
 from captioner.funnel.records import DataUnreadable, Record, Skipped
-from captioner.metrics import objects
+from captioner.metrics import hallucination
+from captioner.prepare.hashes import content_hash
 from captioner.rooms.encode.detector import LABELS
 from captioner.training import pairs
 from captioner.training.corpus import Corpus
@@ -40,7 +41,7 @@ def corpus(tmp_path, count=3):
     for number in range(count):
         path = tmp_path / "data" / f"{number}.png"
         Image.new("RGB", (8, 8), (number, 0, 0)).save(path)
-        found[path.name] = dataclasses.replace(seen(), tokens=tiny.picture(number))
+        found[content_hash(path.read_bytes())] = dataclasses.replace(seen(), tokens=tiny.picture(number))
         records += [
             Record(f"{number} {text}", path, f"{number:064x}", PageContext(title="dog"), text, "own", "own")
             for text in ("a dog", "the dog")
@@ -83,11 +84,11 @@ def make(tmp_path, found, finder, **options):
 )
 def test_a_text_is_clean_where_all_that_it_names_was_found(text, clean):
     found = [Detection("dog", 0.9, BOX), Detection("cup", 0.29, BOX), Detection("frisbee", 0.3, BOX)]
-    assert pairs.verdict(text, found) is clean
+    assert pairs.verdict(text, pairs.sure(found)) is clean
 
 
 def test_words_and_detector_call_the_objects_the_same():
-    assert set(objects._table().values()) - {""} == set(LABELS)
+    assert hallucination.classes() == set(LABELS)
 
 
 def test_pairs_prefer_what_was_found_and_come_back_from_disk(tmp_path):
@@ -97,11 +98,24 @@ def test_pairs_prefer_what_was_found_and_come_back_from_disk(tmp_path):
     assert counts["pairs"] == len(found) > 0
     assert dropped.count == 0
     for pair in found:
-        assert objects.mentioned(pair.chosen)
-        assert set(objects.mentioned(pair.chosen)) == {"dog"}
-        assert set(objects.mentioned(pair.rejected)) - {"dog"}
+        assert hallucination.mentioned(pair.chosen)
+        assert set(hallucination.mentioned(pair.chosen)) == {"dog"}
+        assert set(hallucination.mentioned(pair.rejected)) - {"dog"}
         assert pair.image.is_file()
         assert (pair.context, pair.role, pair.source) == (PageContext(title="dog"), Role.UNKNOWN, "detector")
+
+
+def test_labels_of_people_go_before_the_detector_which_is_not_asked(tmp_path):
+    """The detector finds a dog everywhere; people say that there is a cat in two of three pictures."""
+    found, finder = corpus(tmp_path), DogFinder()
+    cats = {record.content_hash: frozenset({"cat"}) for record in found.records[:4]}
+    make(tmp_path, found, finder, labels=cats)
+    assert finder.looks == 1
+    for pair in pairs.read([tmp_path / "out" / "pairs.jsonl"], Skipped()):
+        right = "cat" if pair.content_hash in cats else "dog"
+        assert set(hallucination.mentioned(pair.chosen)) == {right}
+    with pytest.raises(RunMismatch, match="other settings"):
+        make(tmp_path, found, finder)
 
 
 def test_a_picture_is_sampled_once_a_page_and_not_again(tmp_path):
