@@ -32,7 +32,8 @@ done
 
 say "tests on SQLite"
 # two processes, a file stays in one of them: the suite takes half as long on two cores
-"$BIN/python" -m pytest -n 2 --dist loadfile --cov --cov-report=term:skip-covered --durations=10 "$@"
+# COVERAGE=1 tells what the tests do not reach, for a fifth more time
+"$BIN/python" -m pytest -n 2 --dist loadfile ${COVERAGE:+--cov --cov-report=term:skip-covered} --durations=10 "$@"
 
 say "tests of the content systems on SQLite"
 # without migrations: those of both systems take a minute a process; `makemigrations --check` above and the demos run them
