@@ -18,6 +18,8 @@ from alttext.roles import Role
 TOO_OLD = "This page was damaged or is too old. Your text is kept: copy it, and load the page again."
 MOST_CHARS = 10_000  # a stop for accidents, far above any text that a reader would bear; the API has the same
 MOST_SECONDS = 24 * 3600.0
+MOST_VERSION, MOST_ID = 2**31 - 1, 2**63 - 1  # of the columns
+MOST_QUERY = 4_000  # characters of filters on their way: 200 signs of a search take up to 2,400
 CHOOSABLE = [role for role in Role if role is not Role.DECORATIVE]  # decorative is an act of its own, with undo
 
 
@@ -35,11 +37,11 @@ class Seconds(forms.FloatField):
 class Act(forms.Form):
     """What every act on a placement sends. The text comes along, so that no answer loses what was typed."""
 
-    version = forms.IntegerField(min_value=0)
+    version = forms.IntegerField(min_value=0, max_value=MOST_VERSION)
     content_hash = forms.CharField(max_length=64, required=False)
     context_hash = forms.CharField(max_length=64, required=False)
     alt_hash = forms.CharField(max_length=64, required=False)
-    suggestion = forms.IntegerField(min_value=1, required=False)
+    suggestion = forms.IntegerField(min_value=1, max_value=MOST_ID, required=False)
     key = forms.UUIDField()
     active_seconds = Seconds(required=False)
     cleared = forms.BooleanField(required=False)
@@ -144,9 +146,9 @@ class Filters(forms.Form):
     search = forms.CharField(max_length=200, required=False)
     who = forms.ChoiceField(choices=[("", ""), *queries.WHO.items()], required=False)
     place = forms.ChoiceField(choices=[("", ""), *queries.PLACES.items()], required=False)
-    page = forms.IntegerField(min_value=1, required=False)
-    captioner = forms.IntegerField(min_value=1, required=False)
-    after = forms.IntegerField(min_value=0, required=False)
+    page = forms.IntegerField(min_value=1, max_value=MOST_ID, required=False)
+    captioner = forms.IntegerField(min_value=1, max_value=MOST_ID, required=False)
+    after = forms.IntegerField(min_value=0, max_value=MOST_ID, required=False)
 
     def values(self) -> dict[str, Any]:
         """Keyword arguments of `queries.queue`."""
@@ -158,7 +160,7 @@ class Filters(forms.Form):
     @classmethod
     def carried(cls, request: HttpRequest) -> Filters:
         """The filters that an author came with: in the address, or in the form of a page opened with them."""
-        return cls(QueryDict(request.POST.get("filters", "")[:500]) if request.method == "POST" else request.GET)
+        return cls(QueryDict(request.POST.get("filters", "")[:MOST_QUERY]) if request.method == "POST" else request.GET)
 
     @property
     def query(self) -> str:

@@ -82,7 +82,7 @@ class Placement(models.Model):
 
     adapter = models.CharField(max_length=64)
     key = models.CharField(max_length=200, help_text="stable name of the place within its adapter")
-    scope = models.CharField(max_length=100, help_text="what the adapter decides permission by, e.g. a model label")
+    scope = models.CharField(max_length=200, help_text="what the adapter decides permission by, e.g. a model label")
     page_title = models.TextField(blank=True)
     page_url = models.TextField(blank=True)
     image_name = models.TextField(blank=True)

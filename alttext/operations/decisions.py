@@ -137,7 +137,9 @@ def undo(*, placement: Placement, seen: Seen, by: Any, at: datetime, key: uuid.U
     return _decide(placement, seen, _Act(Act.UNDO, None, by, at, key))
 
 
-def record_written(*, adapter: adapters.Adapter, key: str, by: Any, at: datetime) -> Decision | None:
+def record_written(
+    *, adapter: adapters.Adapter, key: str, by: Any, at: datetime, stood: Alt | None = None
+) -> Decision | None:
     """Record the alt text that `by` has just saved in the CMS's own editor; it stands there already.
 
     It counts as an act on the suggestion that was offered for the same image, also where the words around it were
@@ -145,10 +147,14 @@ def record_written(*, adapter: adapters.Adapter, key: str, by: Any, at: datetime
     that saves, before anything else refreshes the placement (the signals do, once the transaction is committed): what
     stood there before is read from the placement.
 
+    :param stood: what stood there before the save, for an image that the workbench did not know (no scan yet, or the
+        key of one that was gone): an old text must not become an act of `by`, whose undo would take it away.
+
     :raises adapters.NotThere: the place or its image file is gone.
     """
     known = Placement.objects.filter(adapter=adapter.name, key=key).first()
-    before = Alt(known.current_alt, known.decorative) if known else Alt()
+    is_known = known is not None and (stood is None or known.state != Placement.State.GONE)
+    before = Alt(known.current_alt, known.decorative) if known and is_known else stood or Alt()
     offered = Suggestion.objects.filter(placement=known, state__in=[Suggestion.State.PENDING, *_COUNTED])
     suggestion = offered.select_related("snapshot").order_by("-pk").first() if known else None
     current, _ = placements.refresh(adapter, adapter.place(key), at=at)
@@ -232,7 +238,7 @@ def _write(placement_id: int, adapter: adapters.Adapter, seen: Seen, act: _Act) 
     )
     if earlier := _earlier(placement, act):
         return earlier
-    _compare(placement, seen, by=act.by)
+    _compare(placement, seen, act)
     before = Alt(text=placement.current_alt, decorative=placement.decorative)
     suggestion = _suggestion(placement, seen, act)
     undone = _last_in_force(placement) if act.act == Act.UNDO else None
@@ -255,12 +261,14 @@ def _write(placement_id: int, adapter: adapters.Adapter, seen: Seen, act: _Act) 
     return decision
 
 
-def _compare(placement: Placement, seen: Seen, *, by: Any) -> None:
+def _compare(placement: Placement, seen: Seen, act: _Act) -> None:
     """:raises Stale: what was on screen is not what is there."""
     if placement.state == Placement.State.GONE:
         raise adapters.NotThere("This image is no longer on the page.")
     newer = list(placement.decisions.filter(version__gt=seen.version).order_by("version"))
-    own = bool(newer) and all(decision.by_id == by.pk for decision in newer)
+    own = bool(newer) and all(decision.by_id == act.by.pk for decision in newer)
+    if own and act.act == Act.UNDO:  # the act that the author saw is not the one that would be taken back
+        raise TextChanged(placement, "You decided on this image once more meanwhile, in another window.")
     if placement.version != seen.version and not own:
         raise TextChanged(placement, "Somebody else decided on this image meanwhile.")
     if placement.asset and placement.asset.content_hash != seen.content_hash:

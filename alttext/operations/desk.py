@@ -8,10 +8,11 @@ from typing import Any
 from django.db.models import Case, F, Q, Value, When
 
 from alttext import conf, queries
-from alttext.models import Claim, Comment, Draft, Later, Placement, SavedFilter
+from alttext.models import Claim, Comment, Decision, Draft, Later, Placement, SavedFilter
 from alttext.operations.decisions import Seen
 
 MOST_FILTERS = 20
+MOST_QUERY = 500  # of the column
 CANDIDATES = 25  # looked at in one go while others claim at the same time
 
 
@@ -28,6 +29,12 @@ def claim(*, placement: Placement, by: Any, at: datetime) -> Claim:
         # nobody has it, or somebody else does: then the unique key leaves that row as it is
         Claim.objects.bulk_create([Claim(placement=placement, by=by, since=at, until=until)], ignore_conflicts=True)
     return Claim.objects.select_related("by").get(placement=placement)
+
+
+def renew(*, placement: Placement, by: Any, at: datetime) -> None:
+    """`by` is still at work on it: one's own claim lasts from now on. Takes nothing from others."""
+    until = at + timedelta(seconds=conf.get("CLAIM_SECONDS"))
+    Claim.objects.filter(placement=placement, by=by).update(until=until)
 
 
 def serve(*, user: Any, after: int, at: datetime, **wanted: Any) -> Placement | None:
@@ -54,7 +61,13 @@ def release(*, placement: Placement, by: Any | None = None) -> bool:
 
 
 def keep_draft(*, placement: Placement, text: str, seen: Seen, by: Any, at: datetime) -> None:
-    """Keep a text that is not saved yet; an empty one, or the text in force, leaves none."""
+    """Keep a text that is not saved yet; an empty one, or the text in force, leaves none.
+
+    One that comes late, after `by` has saved from that page, changes nothing.
+    """
+    settled = [Decision.Act.SAVE, Decision.Act.DECORATIVE]
+    if placement.decisions.filter(by=by, version__gt=seen.version, act__in=settled).exists():
+        return
     if not text.strip() or text == placement.current_alt:
         forget_draft(placement=placement, by=by)
         return

@@ -114,6 +114,9 @@ def decorative(request: HttpRequest, placement_id: int) -> HttpResponse:
     )
     if isinstance(decision, HttpResponse):
         return decision
+    if editor.is_unsaved(placement, form.typed):  # switched off again, the words typed before are back
+        seen = decisions.seen(_fresh(placement))
+        desk.keep_draft(placement=placement, text=form.typed, seen=seen, by=request.user, at=timezone.now())
     detail = f"Screen readers will skip the image. {decision.note} Undo brings the text back."
     done = Done("Marked as decorative", detail.replace("  ", " "))
     return _done(request, placement, done, typed=form.typed)

@@ -99,6 +99,8 @@ def save_filter(request: HttpRequest) -> HttpResponse:
     query, back = filters.query, editor.queue_url(filters)
     if not form.is_valid():
         return go(request, back, say="Not saved: give the filters a name of up to 60 characters.")
+    if len(query) > desk.MOST_QUERY:
+        return go(request, back, say="Not saved: the search is too long to be kept. Shorten it first.")
     try:
         desk.save_filter(by=request.user, name=form.cleaned_data["name"], query=query)
     except desk.TooManyFilters as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import HttpRequest
@@ -65,6 +65,9 @@ def context(
     text = initial_text(placement, suggestion) if typed is None else typed
     elsewhere = queries.elsewhere(placement, user=request.user)
     last_act = queries.undoable(placement)
+    on_screen = decisions.seen(placement, _countable(suggestion, placement))
+    if typed is not None and draft is None and done is None and conflict is None:
+        on_screen = _still_seen(request, on_screen)
     return {
         "placement": placement,
         "snapshot": placement.snapshot,
@@ -75,7 +78,7 @@ def context(
         "conflict": conflict,
         "asked": asked,
         # a draft keeps what was on screen when it was written: a text saved meanwhile by somebody else is noticed
-        "seen": draft or decisions.seen(placement, _countable(suggestion, placement)),
+        "seen": draft or on_screen,
         "draft": draft,
         "claim": claim or queries.claim_of(placement, at=now),
         "is_lead": permissions.may_see_dashboards(request.user),
@@ -160,6 +163,15 @@ def subject(placement: Placement, text: str) -> rules.Subject:
         role=placement.role,
         image_name=placement.image_name,
     )
+
+
+def _still_seen(request: HttpRequest, now: decisions.Seen) -> decisions.Seen:
+    """What was on screen when the words in the box were written: an answer that tells of no conflict hides none."""
+    form = forms.Act(request.POST)
+    if not form.is_valid():
+        return now
+    sent = form.seen
+    return replace(now, version=sent.version, content_hash=sent.content_hash, alt_hash=sent.alt_hash)
 
 
 def _countable(suggestion: Suggestion | None, placement: Placement) -> Suggestion | None:

@@ -79,6 +79,7 @@ def _context(
     typed = request.POST.get("text", request.GET.get("text", ""))
     context: dict[str, Any] = {
         "placement": placement,
+        "panel": True,
         "panel_url": reverse("alttext:field", args=[adapter, key]),
         "ask_url": reverse("alttext:field-ask", args=[adapter, key]),
         "problem": problem,

@@ -34,6 +34,7 @@ def suggestion(request: HttpRequest, placement_id: int) -> HttpResponse:
     if placement.state == Placement.State.WAITING:
         return unchanged()
     late = editor.suggestion_context(placement, queries.suggestion_of(placement))
+    late["panel"] = "panel" in request.GET  # in a form of the CMS, where nothing can be compared
     return respond(request, f"{PAGE}#suggestion", late, fallback=placement.get_absolute_url(), say=_news(placement))
 
 
@@ -52,8 +53,11 @@ def check(request: HttpRequest, placement_id: int) -> HttpResponse:
     placement = permissions.get_placement_or_404(user=request.user, placement_id=placement_id)
     text = request.POST.get("text", "").replace("\r\n", "\n")
     form = forms.Act(request.POST)
-    if form.is_valid() and (editor.is_unsaved(placement, text) or not text.strip()):
-        desk.keep_draft(placement=placement, text=text, seen=form.seen, by=request.user, at=timezone.now())
+    if form.is_valid() and "\0" not in text:
+        now = timezone.now()
+        desk.renew(placement=placement, by=request.user, at=now)
+        kept = text if editor.is_unsaved(placement, text) else ""  # what is stored anyway leaves no older draft behind
+        desk.keep_draft(placement=placement, text=kept, seen=form.seen, by=request.user, at=now)
     return respond(
         request,
         f"{PAGE}#findings",

@@ -45,6 +45,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "roles": [(role.value, label) for role, label in roles.LABELS.items()],
         "image_urls": [placement.image_url for placement in found.placements],
     }
+    context["is_fragment"] = wants_fragment(request)
     say = _say(len(found.placements)) if wants_fragment(request) else ""
     return respond(request, "alttext/queue.html#placement-list", context, say=say)
 

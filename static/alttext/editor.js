@@ -101,7 +101,8 @@ document.addEventListener("click", (event) => {
 document.body.addEventListener("alttext:settled", (event) => drafts.forget(PREFIX + event.detail.placement));
 
 document.body.addEventListener("htmx:beforeSend", (event) => {
-  const sender = event.detail.elt.closest("form[data-editor]");
+  const { elt } = event.detail;
+  const sender = elt.form?.matches("[data-editor]") ? elt.form : elt.closest("form[data-editor]"); // some stand outside it
   if (sender && !event.detail.elt.hasAttribute("data-quiet")) inFlight = boxOf(sender).value;
 });
 

@@ -118,6 +118,18 @@ document.addEventListener("change", () => {
   }
 });
 
+// A swap that takes the focused element away must not leave focus on the body: the panel itself takes it.
+let left = null;
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const container = containerOf(event.target);
+  left = container?.contains(document.activeElement) ? container : null;
+});
+document.addEventListener("htmx:afterSettle", () => {
+  if (!left || document.activeElement !== document.body) return;
+  left.tabIndex = -1;
+  left.focus();
+});
+
 // htmx:load comes for each new piece, once its own attributes work
 document.addEventListener("htmx:load", (event) => {
   const container = containerOf(event.target);

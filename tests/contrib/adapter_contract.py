@@ -89,7 +89,7 @@ class AdapterContract:
     def test_keys_and_scopes_fit_their_columns(self, stage: Stage):
         for place in stage.adapter.places():
             assert 0 < len(place.key) <= 200
-            assert 0 < len(place.scope) <= 100
+            assert 0 < len(place.scope) <= 200
 
     def test_the_context_is_that_of_the_page(self, stage: Stage):
         place = stage.adapter.place(stage.key)

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
+from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -36,9 +37,10 @@ class PanelAdminMixin:
         if FIELD not in form.changed_data:
             return
         try:
-            decisions.record_written(
-                adapter=DjangoCMSAdapter(), key=str(FileKey(obj.pk)), by=request.user, at=timezone.now()
-            )
+            with transaction.atomic():  # PostgreSQL: a failed statement must not take the save along
+                decisions.record_written(
+                    adapter=DjangoCMSAdapter(), key=str(FileKey(obj.pk)), by=request.user, at=timezone.now()
+                )
         except NotThere:
             return  # the file is missing: there is nothing to describe
         except Exception:

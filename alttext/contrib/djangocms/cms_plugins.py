@@ -45,8 +45,9 @@ class PanelMixin:
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Within the transaction of the request."""
+        stood = editing.standing(obj) if change else {}
         super().save_model(request, obj, form, change)  # type: ignore[misc]
-        editing.after_save(obj, by=request.user, new_key=form.new_key)
+        editing.after_save(obj, by=request.user, new_key=form.new_key, stood=stood)
 
 
 class AltTextMixin(PanelMixin):
@@ -63,7 +64,7 @@ class AltTextMixin(PanelMixin):
 def _seat(plugin: Any, obj: Any, image_field: str) -> forms.Seat:
     if obj is not None and obj.pk:
         placeholder, language, position = obj.placeholder_id, obj.language, obj.position
-        key, file = editing.key_of(obj), _file_of(obj, image_field)
+        key, file = editing.key_of(obj, image_field), _file_of(obj, image_field)
     else:
         given = plugin._cms_initial_attributes
         placeholder = getattr(given.get("placeholder"), "pk", 0)

@@ -9,19 +9,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from cms.models import PageContent, Placeholder
 from django.db import DatabaseError, connections, router
 from django.utils import timezone
 
-from alttext import tasks
+from alttext import adapters, conf, tasks
 from alttext.adapters import NotThere, Place
 from alttext.contrib.djangocms import library, pages, places
 from alttext.contrib.djangocms.keys import NAME, FileKey, NoKey, PageKey, parse, prefix, short
 from alttext.contrib.djangocms.links import Links
 from alttext.contrib.djangocms.signals import Note
-from alttext.models import Placement
+from alttext.models import Job, Placement
 from alttext.operations import decisions, placements
 
 log = logging.getLogger("alttext.djangocms")
@@ -82,14 +83,17 @@ def _slots(numbers: set[int], *, done: set[tuple[int, str]]) -> None:
 
 def _step(found: Iterable[Place], start: str) -> None:
     """Make the placements whose keys begin with `start` those of the places found."""
-    known = {row.key: row for row in _placements(start).select_related("snapshot")}
+    known = {row.key: row for row in _placements(start).select_related("snapshot", "asset")}
     there: set[str] = set()
     elsewhere: dict[str, list[int]] = {}
     for place in found:
         there.add(place.key)
         row = known.get(place.key)
         if row is None or not placements.is_current(row, replace(place, page_url=row.page_url)):
-            _enqueue(place.key)
+            if row is not None and row.asset and place.fingerprint and row.fingerprint == place.fingerprint:
+                _safely(partial(_reworded, row), place.key)
+            else:
+                _enqueue(place.key)
         elif row.page_url != place.page_url:
             elsewhere.setdefault(place.page_url, []).append(row.pk)
     for url, pks in elsewhere.items():
@@ -97,6 +101,17 @@ def _step(found: Iterable[Place], start: str) -> None:
     for key, row in known.items():
         if key not in there and row.state != Placement.State.GONE:
             _forget(key)
+
+
+def _reworded(row: Placement, *, adapter: str, key: str) -> None:
+    """The same file in other words or with another text: it is not read again."""
+    assert row.asset is not None  # the caller asked
+    try:
+        placement, changed = placements.sync(adapters.get(adapter), key, bytes_row=row.asset, at=timezone.now())
+    except NotThere:
+        return
+    if changed and conf.get("AUTOMATIC"):
+        tasks.enqueue_if_open(placement, prio=Job.NEW_UPLOAD)
 
 
 def _moved(content: int) -> None:

@@ -184,7 +184,8 @@ class AltText(Panel):
     def clean_alttext_text(self) -> str:
         """Any text that a reader can use."""
         text: str = self.cleaned_data["alttext_text"].replace("\r\n", "\n")  # type: ignore[attr-defined]
-        refuse_unreadable(text)
+        if text != self.alt.text:  # a text that stands there already keeps nobody from saving the rest
+            refuse_unreadable(text)
         return text
 
     def clean(self) -> Any:

@@ -3,7 +3,7 @@
     page:<page>:<language>:<slot>:<plugin type>.<part>:<file>:<n>    an image of a plugin
     page:<page>:<language>:<slot>:<plugin type>.text:<file>:<n>      an image within a rich text
     file:<file>                                                      the default text of an image in the library
-    new:<placeholder>:<language>:<position>:<plugin type>:<file>:<seconds>   an image in a plugin form, not saved yet
+    new:<placeholder>:<language>:<position>:<plugin type>:<file>:<seconds>:<seal>   an image in a form, not saved yet
 
 `n` counts the same file in the same slot, plugin type and part, from 1. Knows no model and no database.
 """
@@ -14,6 +14,8 @@ import hashlib
 import re
 from dataclasses import dataclass
 from datetime import datetime
+
+from django.utils.crypto import constant_time_compare, salted_hmac
 
 from alttext.adapters import ABOUT_TO_BE
 
@@ -29,7 +31,7 @@ PAGE_KEY = re.compile(
 FILE_KEY = re.compile(rf"file:(?P<file>{NUMBER})")
 NEW_KEY = re.compile(
     rf"{ABOUT_TO_BE}(?P<placeholder>{NUMBER}):(?P<language>[A-Za-z0-9_-]{{2,15}}):(?P<position>{NUMBER}):"
-    rf"(?P<kind>[A-Za-z0-9_]{{1,50}}):(?P<file>{NUMBER}):(?P<seconds>{NUMBER})"
+    rf"(?P<kind>[A-Za-z0-9_]{{1,50}}):(?P<file>{NUMBER}):(?P<seconds>{NUMBER}):[0-9a-f]{{20}}"
 )
 
 
@@ -71,7 +73,9 @@ class NewKey:
     seconds: int
 
     def __str__(self) -> str:
-        return f"{ABOUT_TO_BE}{self.placeholder}:{self.language}:{self.position}:{self.kind}:{self.file}:{self.seconds}"
+        said = f"{ABOUT_TO_BE}{self.placeholder}:{self.language}:{self.position}:{self.kind}:{self.file}:{self.seconds}"
+        # only the view that has asked for the right to see the image gives such keys
+        return f"{said}:{salted_hmac(NAME, said).hexdigest()[:20]}"
 
 
 class NoKey(ValueError):
@@ -99,7 +103,9 @@ def parse(key: str) -> PageKey | FileKey | NewKey:
         return FileKey(int(found["file"]))
     if found := NEW_KEY.fullmatch(key):
         placeholder, language, position, kind, file, seconds = found.groups()
-        return NewKey(int(placeholder), language, int(position), kind, int(file), int(seconds))
+        made = NewKey(int(placeholder), language, int(position), kind, int(file), int(seconds))
+        if constant_time_compare(str(made), key):
+            return made
     raise NoKey(f"{key[:80]!r} is no key of an image in django CMS.")
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from cms.constants import GRANT_ALL_PERMISSIONS
 from cms.models import Page, PermissionTuple
 from cms.plugin_pool import plugin_pool
 from cms.utils.conf import get_cms_setting
-from cms.utils.page_permissions import get_change_perm_tuples
-from cms.utils.permissions import get_model_permission_codename, has_plugin_permission
+from cms.utils.permissions import (
+    get_model_permission_codename,
+    get_page_actions_for_user,
+    has_global_permission,
+    has_plugin_permission,
+)
 from django.contrib.sites.models import Site
 from django.db.models import Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast, Concat
@@ -73,12 +76,12 @@ def _allowed_pages(user: Any) -> QuerySet | None:
         return None
     found, everywhere = NOTHING, True
     for site in Site.objects.all():
-        allowed = get_change_perm_tuples(user, site)
-        if allowed == GRANT_ALL_PERMISSIONS:
+        # not by get_change_perm_tuples: its cache knows no site, and would hand the pages of one to all others
+        if user.is_superuser or has_global_permission(user, site, action="change_page"):
             found |= Q(site=site)
             continue
         everywhere = False
-        for permission in allowed:
+        for permission in get_page_actions_for_user(user, site).get("change_page", ()):
             found |= Q(site=site) & PermissionTuple(permission).allow_list()
     return None if everywhere else Page.objects.filter(found)
 

@@ -156,8 +156,14 @@ class Inline:
 
 
 def inline_images(body: str) -> list[tags.Tag]:
-    """The images of the library in a rich text, in order."""
-    return [tag for tag in tags.images(body or "") if tag.get("data-cms-src")]
+    """The images of the library in a rich text, in order; not what the editor left within a child plugin."""
+    found, depth = [], 0
+    for tag in tags.all_tags(body or ""):
+        if tag.name == "cms-plugin":
+            depth = max(0, depth + (-1 if tag.is_end else 1))
+        elif not depth and tag.name == "img" and not tag.is_end and tag.get("data-cms-src"):
+            found.append(tag)
+    return found
 
 
 def _nodes(document: Any) -> Any:

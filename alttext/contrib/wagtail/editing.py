@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
@@ -52,17 +53,18 @@ def is_autosave(request: HttpRequest) -> bool:
     return not request.accepts("text/html")
 
 
-def record_page(page: Any, *, by: Any, at: datetime, also_new: bool = True) -> None:
+def record_page(page: Any, *, by: Any, at: datetime, also_new: bool = True, is_new: bool = False) -> None:
     """After an explicit save of a page or snippet: texts are recorded as acts of `by`, all else is brought up to date.
 
     Never raises: what goes wrong is logged, the save stands.
 
     :param by: None where nobody is known to have acted.
     :param also_new: texts of images that are new to the workbench are acts of `by` too; else they wait for a scan.
+    :param is_new: the page was just made. Of another page of which nothing is known, no text is an act: it may be old.
     """
     with _logged("record", page):
         if not _is_alias(page):
-            _bring_up_to_date(Sight([documents.of_row(page)]), by=by, at=at, also_new=also_new)
+            _bring_up_to_date(Sight([documents.of_row(page)]), by=by, at=at, also_new=also_new, is_new=is_new)
 
 
 def note_new(page: Any) -> None:
@@ -133,10 +135,11 @@ def forget_image(pk: Any, *, at: datetime) -> None:
         placements.mark_gone([row for row in placements.pages(rows) if not _is_there(row.key)], at=at)
 
 
-def _bring_up_to_date(seen: Sight, *, by: Any, at: datetime, also_new: bool) -> None:
+def _bring_up_to_date(seen: Sight, *, by: Any, at: datetime, also_new: bool, is_new: bool = False) -> None:
     """All places of one page; those that stand as they are known cost nothing."""
     ((document, _),) = seen.read
     known = _known(document.head)
+    wrote_new = by if is_new or known else None
     moved: list[int] = []
     address = document.url
     with places.held(seen):
@@ -144,7 +147,7 @@ def _bring_up_to_date(seen: Sight, *, by: Any, at: datetime, also_new: bool) -> 
             row = known.pop(place.key, None)
             if row is None or row.state == Placement.State.GONE:
                 if also_new or place.alt == Alt():
-                    _one(place, partial(_new, by=by, at=at))
+                    _one(place, partial(_new, by=wrote_new, at=at))
             elif _alt_of(row, place) != Alt(row.current_alt, row.decorative):
                 # a description is changed in the library, never by a save of the page
                 acted = by if place.scope == document.scope else None
@@ -246,18 +249,25 @@ def _adapter() -> adapters.Adapter:
 def _one(of: Any, act: Callable[[Any], object]) -> None:
     """One odd image must not keep the others from being recorded."""
     try:
-        act(of)
+        with _savepoint():
+            act(of)
     except NotThere as error:
         log.info("%s: %s", of.key, error)
     except Exception:
         log.exception("%s", of.key)
 
 
+def _savepoint() -> Any:
+    """Within ATOMIC_REQUESTS: on PostgreSQL a failed statement would take the author's save along. Else nothing."""
+    return transaction.atomic() if transaction.get_connection().in_atomic_block else nullcontext()
+
+
 @contextmanager
 def _logged(what: str, of: Any) -> Iterator[None]:
     """The save has happened, and its author must not see an error page for what only we failed to do."""
     try:
-        yield
+        with _savepoint():
+            yield
     except NotThere as error:
         log.info("%s %s: %s", what, of, error)
     except Exception:

@@ -101,13 +101,18 @@ def editor_script() -> str:
 
 
 @hooks.register("after_create_page")
+def record_new_page(request: HttpRequest, page: Any) -> None:
+    """All texts on it are of whoever made it."""
+    record_saved_page(request, page, is_new=True)
+
+
 @hooks.register("after_edit_page")
-def record_saved_page(request: HttpRequest, page: Any) -> None:
+def record_saved_page(request: HttpRequest, page: Any, *, is_new: bool = False) -> None:
     """What a person saved is recorded; what the editor's timer saved only brings new images to the workbench."""
     if editing.is_autosave(request):
         editing.note_new(page)
     else:
-        editing.record_page(page, by=request.user, at=timezone.now())
+        editing.record_page(page, by=request.user, at=timezone.now(), is_new=is_new)
 
 
 @hooks.register("after_publish_page")

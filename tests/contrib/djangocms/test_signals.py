@@ -450,9 +450,12 @@ class TestCost:
         cms.new_draft(page, root)
         words = next(row for row in cms.plugins(cms.slot(page)) if row.plugin_type == "TextPlugin")
         words.body = words.body.replace("words </p>", "other words </p>")
+        started = timezone.now()
         with commit():
             words.save()
-        assert 50 < len(told) < 150  # those whose 2,000 characters before reach up to the change
+        # those whose 2,000 characters before reach up to the change; their files are not read again
+        assert 50 < Placement.objects.filter(updated_at__gte=started).count() < 150
+        assert told == []
 
     @staticmethod
     def queries_of(act, commit) -> int:
