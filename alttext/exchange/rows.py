@@ -13,7 +13,7 @@ from alttext.models import Placement, Suggestion
 from alttext.operations import decisions
 from alttext.operations.decisions import Seen
 
-MOST_BYTES = 5_000_000
+MOST_BYTES = 10_000_000  # 5,000 units of XLIFF take about 6 MB
 MOST_ROWS = 5_000  # a site's sheet of 5,000 images is about 3 MB; more comes in parts
 PAGE_ROWS = 500
 SALT = "alttext.exchange.seen"

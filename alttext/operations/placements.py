@@ -19,7 +19,7 @@ from django.db.models import QuerySet
 
 from alttext import roles
 from alttext.adapters import Adapter, Alt, Context, NotThere, Place
-from alttext.models import Asset, ContextSnapshot, Job, Placement, Suggestion
+from alttext.models import Asset, ContextSnapshot, Draft, Job, Placement, Suggestion
 from alttext.operations import checkpoints
 
 log = logging.getLogger("alttext.operations")
@@ -239,6 +239,9 @@ def choose_role(*, placement: Placement, role: str, at: datetime) -> Placement:
         )
         placement.role = placement.chosen_role = role
         placement.snapshot = snapshot(context, language=placement.language, role=role, at=at)
+        # the page says what it said: a draft that was written for it has not been overtaken
+        drafts = Draft.objects.filter(placement=placement, context_hash=old.context_hash)
+        drafts.update(context_hash=placement.snapshot.context_hash)
         placement.updated_at = at
         supersede(placement, at=at, by_author=True)
         if placement.state not in (Placement.State.DONE, Placement.State.HUMAN):

@@ -97,6 +97,13 @@ class TestDrafts:
         post(client, "check", placement, page=page, text=checked)
         assert not Draft.objects.exists()
 
+    def test_another_role_is_no_other_page(self, client, opened):
+        placement, page = opened
+        post(client, "check", placement, page=page, text="Mine words")
+        post(client, "role", placement, page=page, text="Mine words", role="complex")
+        page = client.get(url("placement", placement))
+        assert post(client, "save", placement, page=page, text="Mine words").status_code == 200
+
     def test_typed_words_are_back_once_decorative_is_undone(self, client, opened):
         placement, page = opened
         post(client, "check", placement, page=page, text="Mine words")
