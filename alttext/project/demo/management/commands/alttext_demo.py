@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import threading
 import time
 from argparse import ArgumentParser
 from pathlib import Path
@@ -41,6 +43,8 @@ class Command(BaseCommand):
         parser.add_argument("--timeout", type=float, default=900.0, help="seconds to wait for the captioner")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, _stop)  # by itself it would end this process and leave the worker behind
         call_command("migrate", verbosity=0)
         import_string(settings.DEMO_CONTENT)(at=timezone.now())
         call_command("alttext_scan", stdout=self.stdout)
@@ -110,6 +114,10 @@ class Command(BaseCommand):
         self.stdout.write("Log in as author, lead or admin; each password is the name. Stop with Ctrl+C.\n")
         self.stdout.flush()
         call_command("runserver", address, use_reloader=False, skip_checks=True)
+
+
+def _stop(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def _open_jobs() -> int:
