@@ -76,6 +76,17 @@ def edit(tab, page):
     """Open a page in the editor and wait until the script has looked around."""
     with tab.page.expect_response("**/alttext/uses/**"):
         tab.open(path=reverse("wagtailadmin_pages:edit", args=[page.pk]))
+    return settled(tab)
+
+
+def settled(tab):
+    """Wait until Wagtail has taken note of the form as it was opened, two seconds after that: what is changed sooner
+    counts as how it was, and is not autosaved. People are not that fast.
+    """
+    tab.page.wait_for_function(
+        "() => window.wagtail.app.getControllerForElementAndIdentifier("
+        "document.querySelector('form[data-edit-form]'), 'w-unsaved')?.initialFormData"
+    )
     return tab.page
 
 
@@ -159,7 +170,7 @@ def test_a_page_that_is_being_created_gets_its_panel_once_it_is_saved(desk, home
 
     image = make_library_image(title="IMG_0002")
     desk.open(path=reverse("wagtailadmin_pages:add", args=["wagtail_site", "articlepage", home.pk]))
-    shown = desk.page
+    shown = settled(desk)
     shown.locator("#id_title").fill("The lighthouse")
     insert_image_block(shown, image)
     shown.get_by_text("The captioner is at work").wait_for()
@@ -214,6 +225,8 @@ def test_an_image_in_rich_text_has_its_suggestion_in_the_dialog(desk, make_page,
     assert field.input_value() == "A red boat at a quay"
     shown.get_by_role("button", name="Insert image").click()
     field.wait_for(state="detached")
+    # the rich text writes itself into the form a moment later
+    shown.wait_for_function("() => document.querySelector('[name=intro]').value.includes('A red boat at a quay')")
     publish(desk)
     assert public(page) == ["A red boat at a quay"]
     assert Decision.objects.get().outcome == "AS_IS"
