@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from importlib.util import find_spec
 from typing import Any
 
@@ -171,3 +172,31 @@ def check_heic(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
         return []
     hint = 'Install pillow-heif 1.8.1 or later, or set ALTTEXT["HEIC"] to False.'
     return [Warning("HEIC pictures cannot be read.", hint=hint, id="alttext.W009")]
+
+
+def missing_apps(ours: str, needed: Iterable[str], *, id: str) -> list[CheckMessage]:
+    """For an adapter's own check: the apps that the installed app `ours` is about and that are not installed."""
+    return [
+        Error(
+            f'"{ours}" needs the app {name!r}.',
+            hint=f'Add "{name}" to INSTALLED_APPS, or take "{ours}" out.',
+            id=id,
+        )
+        for name in needed
+        if not apps.is_installed(name)
+    ]
+
+
+def sign_in_among(pages: Collection[str], *, of: str, hint: str) -> list[CheckMessage]:
+    """For an adapter's own check: LOGIN_URL falls through to the pages of a CMS, and ends in "page not found".
+
+    :param pages: names of the CMS's addresses that answer whatever is left.
+    """
+    try:
+        match = resolve(resolve_url(settings.LOGIN_URL).partition("?")[0])
+    except (NoReverseMatch, Resolver404):
+        return []  # `check_addresses` says so, if that leads nowhere
+    if match.url_name not in pages:
+        return []
+    problem = f"LOGIN_URL is {settings.LOGIN_URL!r}, which {of} looks for among its pages."
+    return [Warning(problem, hint=hint, id="alttext.W008")]

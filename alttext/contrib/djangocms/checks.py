@@ -6,9 +6,9 @@ from typing import Any
 
 from django.apps import apps
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning, register
-from django.shortcuts import resolve_url
-from django.urls import NoReverseMatch, Resolver404, resolve
+from django.core.checks import CheckMessage, Warning, register
+
+from alttext.checks import missing_apps, sign_in_among
 
 NEEDED = ("alttext", "cms", "filer")
 PROCESSOR = "alttext.contrib.djangocms.output.normalise_alt"
@@ -23,15 +23,7 @@ def is_usable() -> bool:
 @register("alttext")
 def check_apps(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """The CMS and its image library."""
-    return [
-        Error(
-            f'"alttext.contrib.djangocms" needs the app {name!r}.',
-            hint=f'Add "{name}" to INSTALLED_APPS, or take "alttext.contrib.djangocms" out.',
-            id="alttext.E009",
-        )
-        for name in NEEDED
-        if not apps.is_installed(name)
-    ]
+    return missing_apps("alttext.contrib.djangocms", NEEDED, id="alttext.E009")
 
 
 @register("alttext")
@@ -51,16 +43,7 @@ def check_output(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 @register("alttext")
 def check_sign_in(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """LOGIN_URL that falls through to the CMS's pages ends in "page not found"."""
-    try:
-        match = resolve(resolve_url(settings.LOGIN_URL).partition("?")[0])
-    except (NoReverseMatch, Resolver404):
-        return []  # the core says so, if that leads nowhere
-    if not is_usable() or match.url_name not in PAGES:
+    if not is_usable():
         return []
-    return [
-        Warning(
-            f"LOGIN_URL is {settings.LOGIN_URL!r}, which the CMS looks for among its pages.",
-            hint='Set LOGIN_URL = "admin:login", or to the sign-in page of your site.',
-            id="alttext.W008",
-        )
-    ]
+    hint = 'Set LOGIN_URL = "admin:login", or to the sign-in page of your site.'
+    return sign_in_among(PAGES, of="the CMS", hint=hint)

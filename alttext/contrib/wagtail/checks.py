@@ -6,9 +6,9 @@ from typing import Any
 
 from django.apps import apps
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning, register
-from django.shortcuts import resolve_url
-from django.urls import NoReverseMatch, Resolver404, resolve
+from django.core.checks import CheckMessage, Error, register
+
+from alttext.checks import missing_apps, sign_in_among
 
 NEEDED = ("alttext", "wagtail", "wagtail.admin", "wagtail.images")
 PAGES = ("wagtail_serve",)  # name of Wagtail's address that answers whatever is left
@@ -22,15 +22,7 @@ def is_usable() -> bool:
 @register("alttext")
 def check_apps(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """The CMS, its admin and its image library."""
-    return [
-        Error(
-            f'"alttext.contrib.wagtail" needs the app {name!r}.',
-            hint=f'Add "{name}" to INSTALLED_APPS, or take "alttext.contrib.wagtail" out.',
-            id="alttext.E010",
-        )
-        for name in NEEDED
-        if not apps.is_installed(name)
-    ]
+    return missing_apps("alttext.contrib.wagtail", NEEDED, id="alttext.E010")
 
 
 @register("alttext")
@@ -50,16 +42,7 @@ def check_search(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 @register("alttext")
 def check_sign_in(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """LOGIN_URL that falls through to Wagtail's pages ends in "page not found"."""
-    try:
-        match = resolve(resolve_url(settings.LOGIN_URL).partition("?")[0])
-    except (NoReverseMatch, Resolver404):
-        return []  # the core says so, if that leads nowhere
-    if not is_usable() or match.url_name not in PAGES:
+    if not is_usable():
         return []
-    return [
-        Warning(
-            f"LOGIN_URL is {settings.LOGIN_URL!r}, which Wagtail looks for among its pages.",
-            hint='Set LOGIN_URL = "wagtailadmin_login", or to the sign-in page of your site.',
-            id="alttext.W008",
-        )
-    ]
+    hint = 'Set LOGIN_URL = "wagtailadmin_login", or to the sign-in page of your site.'
+    return sign_in_among(PAGES, of="Wagtail", hint=hint)

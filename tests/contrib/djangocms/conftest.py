@@ -47,3 +47,24 @@ def stage(db):
     from tests.contrib.djangocms.stage import CmsStage
 
     return CmsStage()
+
+
+@pytest.fixture
+def root(db):
+    from tests.contrib.djangocms import stage
+
+    return stage.user("root", superuser=True)
+
+
+@pytest.fixture
+def page(root):
+    from tests.contrib.djangocms import stage
+
+    return stage.page(root)
+
+
+@pytest.fixture
+def into(page):
+    from tests.contrib.djangocms import stage
+
+    return stage.slot(page)

@@ -34,21 +34,6 @@ IN_NEW_DRAFT = "Saved in a new draft of the page; it shows once the page is publ
 
 
 @pytest.fixture
-def root():
-    return cms.user("root", superuser=True)
-
-
-@pytest.fixture
-def page(root):
-    return cms.page(root)
-
-
-@pytest.fixture
-def into(page):
-    return cms.slot(page)
-
-
-@pytest.fixture
 def image():
     return library_image()
 

@@ -29,21 +29,6 @@ MANY = 300
 
 
 @pytest.fixture
-def root():
-    return cms.user("root", superuser=True)
-
-
-@pytest.fixture
-def page(root):
-    return cms.page(root)
-
-
-@pytest.fixture
-def into(page):
-    return cms.slot(page)
-
-
-@pytest.fixture
 def commit(django_capture_on_commit_callbacks):
     """A block that ends with a commit; what was noted before it belongs to it."""
     return lambda: django_capture_on_commit_callbacks(execute=True)
