@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
+from datetime import datetime
 from typing import Any
 
 from celery import shared_task
@@ -89,6 +90,26 @@ def enqueue_place(*, adapter: str, key: str, prio: int = Job.NEW_UPLOAD) -> None
         placement, _ = placements.refresh(found, found.place(key), at=timezone.now())
     except adapters.NotThere:
         return
+    ask_by_itself(placement, prio=prio)
+
+
+def enqueue_reworded(placement: Placement, *, at: datetime) -> None:
+    """The same file in other words, or with another text: as `enqueue_place`, but the file is not read again.
+
+    `placement` has an asset.
+    """
+    assert placement.asset is not None
+    try:
+        found = adapters.get(placement.adapter)
+        fresh, changed = placements.sync(found, placement.key, bytes_row=placement.asset, at=at)
+    except adapters.NotThere:
+        return
+    if changed:
+        ask_by_itself(fresh)
+
+
+def ask_by_itself(placement: Placement, *, prio: int = Job.NEW_UPLOAD) -> None:
+    """Ask for a suggestion that no person has asked for, where the site wants that."""
     if conf.get("AUTOMATIC"):
         enqueue_if_open(placement, prio=prio)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -74,15 +75,7 @@ def keep_draft(*, placement: Placement, text: str, seen: Seen, by: Any, at: date
     Draft.objects.update_or_create(
         placement=placement,
         by=by,
-        defaults={
-            "text": text,
-            "version": seen.version,
-            "content_hash": seen.content_hash,
-            "context_hash": seen.context_hash,
-            "alt_hash": seen.alt_hash,
-            "suggestion_id": seen.suggestion_id,
-            "saved_at": at,
-        },
+        defaults={**asdict(seen), "text": text, "saved_at": at},
     )
 
 

@@ -16,13 +16,13 @@ from cms.models import PageContent, Placeholder
 from django.db import DatabaseError, connections, router
 from django.utils import timezone
 
-from alttext import adapters, conf, tasks
+from alttext import tasks
 from alttext.adapters import NotThere, Place
 from alttext.contrib.djangocms import library, pages, places
 from alttext.contrib.djangocms.keys import NAME, FileKey, NoKey, PageKey, parse, prefix, short
 from alttext.contrib.djangocms.links import Links
 from alttext.contrib.djangocms.signals import Note
-from alttext.models import Job, Placement
+from alttext.models import Placement
 from alttext.operations import decisions, placements
 
 log = logging.getLogger("alttext.djangocms")
@@ -103,17 +103,6 @@ def _step(found: Iterable[Place], start: str) -> None:
             _forget(key)
 
 
-def _reworded(row: Placement, *, adapter: str, key: str) -> None:
-    """The same file in other words or with another text: it is not read again."""
-    assert row.asset is not None  # the caller asked
-    try:
-        placement, changed = placements.sync(adapters.get(adapter), key, bytes_row=row.asset, at=timezone.now())
-    except NotThere:
-        return
-    if changed and conf.get("AUTOMATIC"):
-        tasks.enqueue_if_open(placement, prio=Job.NEW_UPLOAD)
-
-
 def _moved(content: int) -> None:
     """A draft took over from the published version with the same images: only where to see them has changed."""
     for row, is_draft in pages.newest(pk=content):
@@ -158,6 +147,10 @@ def _placements(start: str) -> Any:
 
 def _enqueue(key: str) -> None:
     _safely(tasks.enqueue_place, key)
+
+
+def _reworded(row: Placement, *, adapter: str, key: str) -> None:
+    tasks.enqueue_reworded(row, at=timezone.now())
 
 
 def _forget(key: str) -> None:

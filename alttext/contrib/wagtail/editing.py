@@ -19,11 +19,11 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 
-from alttext import adapters, conf, tasks
+from alttext import adapters, tasks
 from alttext.adapters import Alt, NotThere, Place
 from alttext.contrib.wagtail import access, context, documents, keys, places, walk
 from alttext.contrib.wagtail.places import Sight
-from alttext.models import Job, Placement
+from alttext.models import Placement
 from alttext.operations import decisions, placements
 
 log = logging.getLogger("alttext.wagtail")
@@ -188,7 +188,8 @@ def _rewritten(place: Place, *, by: Any, at: datetime) -> None:
 def _refresh(place: Place, *, at: datetime) -> None:
     """Reads the file."""
     placement, changed = placements.refresh(_adapter(), place, at=at)
-    _ask(placement, changed)
+    if changed:
+        tasks.ask_by_itself(placement)
 
 
 def _sync(place: Place, row: Placement, *, at: datetime) -> None:
@@ -196,13 +197,7 @@ def _sync(place: Place, row: Placement, *, at: datetime) -> None:
     if row.asset is None:
         _refresh(place, at=at)
         return
-    placement, changed = placements.sync(_adapter(), place.key, bytes_row=row.asset, at=at)
-    _ask(placement, changed)
-
-
-def _ask(placement: Placement, changed: bool) -> None:
-    if changed and conf.get("AUTOMATIC"):
-        tasks.enqueue_if_open(placement, prio=Job.NEW_UPLOAD)
+    tasks.enqueue_reworded(row, at=at)
 
 
 def _alt_of(row: Placement, place: Place) -> Alt:
